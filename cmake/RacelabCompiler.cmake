@@ -1,0 +1,27 @@
+# Language standard, warnings and sanitizers, for every target of this project.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+endif()
+
+# Compile time over speed: nothing but the board is hot, and that asks for -O2 itself.
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1")
+
+option(RACELAB_WERROR "Treat warnings as errors" OFF)
+set(RACELAB_SANITIZE "" CACHE STRING "Sanitizers to build with: 'address,undefined' or 'thread'")
+
+add_library(racelab_compiler INTERFACE)
+target_compile_options(racelab_compiler INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wold-style-cast
+                                                  $<$<BOOL:${RACELAB_WERROR}>:-Werror>)
+target_include_directories(racelab_compiler INTERFACE ${PROJECT_SOURCE_DIR}/harness ${PROJECT_BINARY_DIR}/generated)
+# Assertions stay on in release builds: base/assert.h does not look at NDEBUG.
+
+if(RACELAB_SANITIZE)
+  add_compile_options(-fsanitize=${RACELAB_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${RACELAB_SANITIZE})
+endif()

@@ -1,0 +1,222 @@
+"""The fork server: one process per toolkit and environment that has imported everything and forks a child per trial.
+
+It has compiled nothing, started no CUDA and no thread of its own: a child of a process that has done one of those hangs or
+fails (see docs/torch.md). It speaks with racelab over one SOCK_SEQPACKET socket, a JSON object a message, one trial at a time:
+
+    server -> {"ready": true, "seconds": .., "modules": n}                  once
+    racelab -> {"argv", "env", "cwd"} with descriptors (board, stdout, stderr)
+    server -> {"pid": n}                                                     the child is there
+    server -> {"exit": status as of waitpid, "rusage": {...}, "left_over": n}  it ended; left-over descendants were killed
+
+A closed socket ends the server and whatever it runs.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import tempfile
+import threading
+import time
+from typing import Any
+
+PRELOAD = (
+    "torch",
+    "torch._dynamo",
+    "torch._dynamo.convert_frame",
+    "torch._functorch.aot_autograd",
+    "torch._functorch._aot_autograd.autograd_cache",
+    "torch._inductor.compile_fx",
+    "torch._inductor.codecache",
+    "torch._inductor.codegen.cpp_wrapper_cpu",
+    "torch._inductor.fx_passes.joint_graph",
+    "torch._inductor.fx_passes.post_grad",
+    "torch._inductor.fx_passes.pre_grad",
+    "torch.nn.attention.flex_attention",
+    "torch.fx.experimental.proxy_tensor",
+    "torch.optim",
+)
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def preload() -> int:
+    """Imports torch and its compiler and makes the slow probes; returns how many modules there are then."""
+    import importlib
+
+    # Or importing the compiler would touch CUDA, which a forked child could not use any more.
+    os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")
+    for name in PRELOAD:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            pass  # another release, or no torch at all: the child imports what it needs
+    _probe_compilers()
+    return len(sys.modules)
+
+
+def _probe_compilers() -> None:
+    try:
+        from torch._inductor import codecache, cpu_vec_isa
+
+        cpu_vec_isa.valid_vec_isa_list()
+        cpu_vec_isa.pick_vec_isa()
+        codecache.torch_key()
+    except Exception as error:  # only slower
+        print(f"racelab fork server: probe failed: {error}", file=sys.stderr)
+
+
+def serve(channel: socket.socket) -> list[str] | None:
+    """Runs trials until racelab closes the socket. Returns only in a child: the program's command line."""
+    while True:
+        data, descriptors, _, _ = socket.recv_fds(channel, 1 << 20, 8)
+        if not data:
+            return None
+        request = json.loads(data)
+        pid = os.fork()
+        if pid == 0:
+            channel.close()
+            return _become_trial(request, descriptors)
+        for fd in descriptors:
+            os.close(fd)
+        channel.send(json.dumps({"pid": pid}).encode())
+        _wait_for(pid, channel)
+
+
+def _wait_for(pid: int, channel: socket.socket) -> None:
+    ended = os.pidfd_open(pid)
+    poll = select.poll()
+    poll.register(ended, select.POLLIN)
+    poll.register(channel, select.POLLHUP)
+    while True:
+        ready = dict(poll.poll())
+        if channel.fileno() in ready:
+            _kill_descendants(pid)
+            sys.exit(0)
+        if ended in ready:
+            break
+    os.close(ended)
+    _, status, usage = os.wait4(pid, 0)
+    left_over = _kill_descendants(None)
+    report = {
+        "exit": status,
+        "left_over": left_over,
+        "rusage": {"user_s": usage.ru_utime, "system_s": usage.ru_stime, "max_rss_bytes": usage.ru_maxrss * 1024},
+    }
+    try:
+        channel.send(json.dumps(report).encode())
+    except BrokenPipeError:
+        sys.exit(0)
+
+
+def _kill_descendants(pid: int | None) -> int:
+    """Kills what is left of a trial: orphans come to this process, which is their sub-reaper. Returns how many."""
+    killed = 0
+    if pid is not None:
+        _kill(pid)
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        children = _children()
+        if not children:
+            break
+        for child in children:
+            killed += 1
+            _kill(child)
+            try:
+                os.waitpid(child, 0)
+            except ChildProcessError:
+                pass
+    return killed
+
+
+def _kill(pid: int) -> None:
+    for send in (os.killpg, os.kill):
+        try:
+            send(pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            pass
+
+
+def _children() -> list[int]:
+    try:
+        with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:
+            return [int(word) for word in file.read().split()]
+    except OSError:
+        return []
+
+
+def _become_trial(request: dict[str, Any], descriptors: list[int]) -> list[str]:
+    """Turns the forked child into the trial's process: session, descriptors, environment, folder, agent."""
+    os.setsid()
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    board_fd, out, err = descriptors
+    null = os.open(os.devnull, os.O_RDONLY)
+    for source, target in ((null, 0), (out, 1), (err, 2)):
+        os.dup2(source, target)
+    for fd in (null, out, err):
+        os.close(fd)
+    os.set_inheritable(board_fd, True)
+    os.environ.clear()
+    os.environ.update(request["env"])
+    os.environ["RACELAB_BOARD"] = f"{board_fd}:{os.fstat(board_fd).st_ino}:{request['board_path']}"
+    tempfile.tempdir = None
+    os.chdir(request["cwd"])
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    from racelab_agent import start
+
+    start.start_from_environment()
+    return list(request["argv"])
+
+
+def _run_trial(argv: list[str]) -> None:
+    """Runs the program and ends the process as the interpreter would, but for tearing down its modules."""
+    from racelab_agent import run_main
+
+    code = 0
+    try:
+        run_main.run(argv)
+    except SystemExit as error:
+        code = run_main.exit_code_of(error)
+    except run_main.UnsupportedCommand as error:
+        print(f"racelab: {error}", file=sys.stderr)
+        code = 2
+    except BaseException as error:
+        run_main.report_exception(error)
+        code = 1
+    try:
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BaseException as error:
+        sys.excepthook(type(error), error, error.__traceback__)
+        code = code or 1
+    os._exit(code)
+
+
+def main() -> None:
+    started = time.monotonic()
+    channel = socket.socket(fileno=int(sys.argv[1]))
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # racelab decides what Ctrl-C means
+    modules = preload()
+    from racelab_agent import run_main, start  # noqa: F401  loaded before forking, started after
+
+    gc.collect()
+    gc.freeze()  # what is there now is never looked at again, so that children share it
+    channel.send(json.dumps({"ready": True, "seconds": time.monotonic() - started, "modules": modules}).encode())
+    argv = serve(channel)
+    if argv is not None:
+        _run_trial(argv)
+
+
+if __name__ == "__main__":
+    main()

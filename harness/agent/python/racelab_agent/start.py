@@ -1,0 +1,85 @@
+"""Starts the agent in a process of a trial: reads the trial's configuration and installs what it names, nothing else."""
+
+from __future__ import annotations
+
+import atexit
+import faulthandler
+import json
+import os
+import sys
+from typing import Any
+
+from racelab_agent import actors, board, catalogue, compiled_call, facts, fx_trace, hooks, mitigations, observers
+
+STACK_SIGNAL = 62
+"""Makes the process write every thread's Python stack: a real-time signal, which programs hardly use themselves."""
+
+_stacks: Any = None
+_started = False
+
+
+def start_from_environment() -> None:
+    """Called by sitecustomize, and by the fork server's children once they have their environment."""
+    global _started
+    if _started:
+        return
+    _started = True
+    with open(os.environ["RACELAB_AGENT_CONFIG"], encoding="utf-8") as file:
+        config = json.load(file)
+    try:
+        board.attach()
+    except RuntimeError as error:
+        print(f"racelab agent: {error}", file=sys.stderr)
+        return
+    facts.open_file(config["facts"])
+    _install_stacks(config["stacks"])
+    actors.install()
+    facts.send("agent", python=sys.version.split()[0], executable=sys.executable, argv=sys.argv)
+    atexit.register(observers.at_end)
+    _install_points(config)
+    mitigations.install(config.get("config", {}))
+    if config.get("protect", True):
+        hooks.when_imported("torch", observers.ensure_device_guard)
+    hooks.install_skipping()
+
+
+def _install_stacks(path: str) -> None:
+    global _stacks
+    _stacks = open(path, "a", encoding="utf-8")
+    faulthandler.enable(file=_stacks, all_threads=True)
+    faulthandler.register(STACK_SIGNAL, file=_stacks, all_threads=True, chain=False)
+
+
+def _install_points(config: dict[str, Any]) -> None:
+    entries = catalogue.points()
+    for name in config["install"]:
+        _install_entry(entries[name])
+    for point in config.get("points", []):
+        _install_own(point["name"], point["at"], hooks.around_call(point["name"]))
+    for lock in config.get("locks", []):
+        module, _, attribute = lock["at"].partition(":")
+        hooks.install_own_lock(lock["name"], module, attribute)
+    tokens = config.get("tokens")
+    if tokens:
+        _install_own("tokens", tokens["at"], hooks.counts_tokens(tokens.get("value", "")))
+
+
+def _install_entry(entry: dict[str, Any]) -> None:
+    special = {"compiled_call": compiled_call.install, "fx_trace": fx_trace.install}
+    general = {"call": hooks.around_call, "scope": hooks.inside_scope, "lock": hooks.known_lock}
+    if entry["hook"] in special:
+        special[entry["hook"]](entry)
+    else:
+        hooks.install(entry["name"], entry["module"], entry["attribute"], general[entry["hook"]](entry["name"]))
+
+
+own_main_points: dict[str, Any] = {}
+"""Attribute path in __main__ -> what makes the hooked function; run_main places them while it runs the program."""
+
+
+def _install_own(name: str, at: str, make: Any) -> None:
+    module, _, attribute = at.partition(":")
+    if module == "__main__":
+        own_main_points[attribute] = (name, make)
+    else:
+        hooks.install(name, module, attribute, make)

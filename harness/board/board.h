@@ -1,0 +1,170 @@
+#pragma once
+// The shared-memory protocol that makes threads of several processes pass named points in a chosen order.
+//
+// How it works. The harness writes a plan (points, actors, steps with a partial order, regions to serialize, locks) and every
+// thread of the pipeline that reaches a point decides for itself, under one robust mutex, whether it may pass: a step of its
+// own whose predecessors are not all done parks it on a futex word of its own. Whoever completes a step grants the steps that
+// became ready, one wake-up per hand-over. There is no controller process in the path.
+//
+// What it guarantees. The log is a total order of the passes, and every listed step is logged after its predecessors. A
+// schedule that cannot go on is given up in the very call that makes it so: when an actor ends while a step of its own is open
+// (unreachable), or when waiting for steps, regions and known locks closes a cycle (impossible). Then all parked actors are
+// let go, and points hold nobody any more.
+//
+// What it cannot do. It knows only the waiting that it is told of. A wait in a lock it does not know is seen by the harness's
+// watcher instead, which calls give_up().
+//
+// A process that dies holding the mutex is noticed by the next one to take it (EOWNERDEAD); its actors are ended by
+// end_process(), which the harness calls for every process it sees die.
+#include "board/layout.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace racelab::board {
+
+struct PlannedPoint {
+  std::string name;
+  PointKind kind = PointKind::plain;
+  bool serialized = false;
+};
+
+struct PlannedStep {
+  std::string actor;
+  std::string point;
+  int hit = 0;
+};
+
+// What a trial asks of the board. Names longer than k_name_size - 1 bytes, and more of anything than layout.h has room for,
+// are refused by create().
+struct Plan {
+  std::vector<PlannedPoint> points;
+  std::vector<std::string> locks;
+  std::vector<PlannedStep> steps;
+  std::vector<std::pair<int, int>> edges; // (before, after): indexes into steps
+};
+
+// One mapping of a board. Move-only; unmaps when it goes, the memory lives as long as any process has it.
+class Board {
+public:
+  // Makes a board in a new memfd, which stays open in fd() and is not closed on exec. Throws std::runtime_error with the
+  // reason (limits, no memory).
+  static Board create(const Plan& plan);
+  // Maps an existing board. nullopt with `error` set: not a board, another format, truncated.
+  static std::optional<Board> map(int fd, std::string& error);
+
+  Board(Board&& other) noexcept;
+  Board& operator=(Board&& other) noexcept;
+  Board(const Board&) = delete;
+  Board& operator=(const Board&) = delete;
+  ~Board();
+
+  // The memfd of a created board; -1 for a mapped one.
+  int fd() const { return m_fd; }
+
+  // -1: the trial does not use that name.
+  int find_point(std::string_view name) const;
+  int find_lock(std::string_view name) const;
+
+  // Registers the calling thread as the actor `name`. A name that another living or ended thread has becomes "name@2" and so
+  // on. Returns the actor, or -1 if all slots are taken.
+  int enter_actor(std::string_view name, int pid, int tid, std::uint64_t ident);
+  void end_actor(int actor);
+  // Ends every actor of a process that died.
+  void end_process(int pid);
+
+  // The actor passes the point, after waiting for its turn if need be. Returns the index of the event in the log, or -1 if
+  // the log is full.
+  std::int64_t pass(int actor, int point);
+
+  // Around a known lock: `wanted` before asking (may give up the schedule, never blocks), `taken` once it is held, `released`
+  // just before it is let go.
+  void lock_wanted(int actor, int lock);
+  void lock_taken(int actor, int lock);
+  void lock_released(int actor, int lock);
+  // The attempt ended without the lock (a time-out, a non-blocking try).
+  void lock_not_taken(int actor);
+
+  // A non-event entry in the log: tokens produced.
+  void log_tokens(int actor, std::int64_t count);
+
+  // Ends the schedule from outside (the watcher saw that nothing moves) and lets everybody go. False if it had ended already.
+  bool give_up(ScheduleState why);
+
+  void agent_attached();
+  void count_lost_fact() { memory().header.facts_lost.fetch_add(1, std::memory_order_relaxed); }
+
+  // A consistent copy of everything but the log, made under the mutex.
+  struct Picture {
+    ScheduleState state = ScheduleState::open;
+    int stuck_step = -1;
+    std::vector<WaitEdge> chain;
+    struct Actor {
+      std::string name;
+      ActorState state = ActorState::unused;
+      int pid = 0, tid = 0;
+      std::uint64_t ident = 0;
+      int point = -1, step = -1, lock = -1;
+      std::int64_t waited = 0;
+    };
+    std::vector<Actor> actors;
+    struct Step {
+      int actor = -1, point = -1;
+      unsigned hit = 0;
+      bool done = false;
+      std::uint64_t log_index = 0;
+    };
+    std::vector<Step> steps;
+    struct Lock {
+      std::string name;
+      int holder = -1;
+    };
+    std::vector<Lock> locks;
+    unsigned attached = 0, recovered = 0, actors_lost = 0;
+    std::uint64_t facts_lost = 0, log_lost = 0;
+    std::uint32_t log_count = 0;
+  };
+  Picture picture() const;
+  std::string point_name(int point) const;
+  // How often the actor passed or arrived at the point.
+  unsigned hits(int actor, int point) const;
+  // Log entries from `first` on; entries below log_count never change.
+  std::vector<LogEntry> log_from(std::uint32_t first) const;
+  std::uint32_t log_count() const { return memory().header.log_count.load(std::memory_order_acquire); }
+
+  // For tests: leaves the mutex locked, as a process killed inside would.
+  void lock_for_test() { lock(); }
+
+private:
+  Board(int fd, Memory* memory) : m_fd(fd), m_memory(memory) {}
+
+  Memory& memory() const { return *m_memory; }
+  void lock() const;
+  void unlock() const;
+
+  // All below: with the mutex held.
+  std::int64_t append(LogKind kind, int actor, int point, int step, std::uint32_t hit, std::int64_t value);
+  std::int64_t park(int actor, int point, int step, std::uint32_t hit);
+  int match_step(int actor, int point, std::uint32_t hit) const;
+  bool is_ready(int step) const;
+  void complete_step(int step, std::int64_t log_index);
+  void grant(int actor);
+  void grant_ready_steps(int completed);
+  bool may_enter_region(int actor) const;
+  void leave_region(int actor);
+  void hand_over_region();
+  void end_actor_locked(int actor);
+  void give_up_locked(ScheduleState why);
+  void detect_cycle(int start);
+  bool walk_waits(int actor, std::vector<WaitEdge>& path, std::vector<std::uint8_t>& visited, int start) const;
+  std::vector<WaitEdge> waits_of(int actor) const;
+
+  int m_fd = -1;
+  Memory* m_memory = nullptr;
+};
+
+} // namespace racelab::board

@@ -1,0 +1,160 @@
+#pragma once
+// The bytes of the board: one shared-memory object per trial that the harness creates and every process of the pipeline maps.
+//
+// Everything is fixed-size and position-independent: indexes instead of pointers, no constructors needed beyond zeroed memory
+// and the mutex. All fields but the atomics are guarded by `Header::mutex`. The memory is sparse (a memfd): what a trial does
+// not use costs nothing.
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include <pthread.h>
+
+namespace racelab::board {
+
+constexpr std::uint32_t k_magic = 0x4c434152; // "RACL"
+constexpr std::uint32_t k_format = 1;         // raise on every change of this file
+constexpr int k_max_actors = 1024;
+constexpr int k_max_points = 512;
+constexpr int k_max_steps = 4096;
+constexpr int k_max_edges = 16384;
+constexpr int k_max_locks = 64;
+constexpr int k_max_wait_chain = 32;
+constexpr std::uint32_t k_log_capacity = 1U << 18U; // entries; later ones are counted in `log_lost`
+constexpr int k_name_size = 96;                     // bytes, with the final zero
+
+using Name = std::array<char, k_name_size>;
+
+enum class PointKind : std::uint8_t { plain, enter, exit, lock_wanted, lock_taken, lock_released };
+
+struct PointSlot {
+  Name name;
+  PointKind kind;
+  std::uint8_t serialized; // an enter or exit of a region that the interleaving serializes
+};
+
+enum class ActorState : std::uint8_t {
+  unused,
+  expected, // named by the plan, not yet seen
+  running,
+  parked,   // waits for its turn
+  wanting,  // asks for a known lock that it does not hold
+  ended,
+};
+
+struct ActorSlot {
+  Name name;
+  ActorState state;
+  std::int32_t pid;
+  std::int32_t tid;
+  std::uint64_t ident;       // pthread_self(), which is Python's thread ident
+  std::int32_t point;        // where it is parked, or -1
+  std::int32_t step;         // the step it waits for, or -1
+  std::int32_t lock;         // the known lock it wants, or -1
+  std::uint32_t granted;     // its turn has come, it has not resumed yet
+  std::uint64_t park_number; // order of arrival among parked actors
+  std::int64_t parked_since; // ns, CLOCK_MONOTONIC
+  std::int64_t waited;       // ns parked in all
+  std::atomic<std::uint32_t> wake; // futex word: changes when the actor may go on
+};
+
+// One listed event of an interleaving.
+struct StepSlot {
+  std::int32_t actor;
+  std::int32_t point;
+  std::uint32_t hit; // 0: the next pass
+  std::uint32_t done;
+  std::uint64_t log_index;
+};
+
+struct EdgeSlot {
+  std::int32_t before, after;
+};
+
+struct LockSlot {
+  Name name;
+  std::int32_t holder; // actor, or -1
+  std::uint32_t depth; // recursion
+};
+
+enum class LogKind : std::uint8_t {
+  pass,        // an actor passed a point: an event
+  parked,      // it arrived before its turn
+  released,    // it was let go because the schedule was given up
+  actor_start,
+  actor_end,
+  tokens,      // value: number of tokens
+  given_up,    // the schedule cannot go on; value: ScheduleState
+};
+
+struct LogEntry {
+  std::int64_t time; // ns, CLOCK_MONOTONIC
+  std::int64_t value; // pass: ns it was parked; tokens: count
+  std::int32_t actor;
+  std::int32_t point; // or -1
+  std::int32_t step;  // or -1
+  std::uint32_t hit;
+  LogKind kind;
+};
+
+enum class ScheduleState : std::uint32_t {
+  open,        // steps are left, or nothing is asked
+  complete,    // every step is done
+  unreachable, // an actor ended without reaching a step of its own
+  impossible,  // a cycle of waiting
+  stalled,     // nothing moved, and no known lock explains it (decided by the watcher)
+};
+
+enum class WaitKind : std::uint8_t { for_event, for_lock, for_region };
+
+// One edge of the cycle that makes a schedule impossible: `actor` waits for `other`.
+struct WaitEdge {
+  std::int32_t actor;
+  std::int32_t other;
+  std::int32_t point; // where `actor` is parked, or -1
+  std::int32_t step;  // the step of `other` it waits for, or -1
+  std::int32_t lock;  // or -1
+  WaitKind kind;
+};
+
+struct Header {
+  std::uint32_t magic;
+  std::uint32_t format;
+  std::uint64_t size; // of the whole object
+  pthread_mutex_t mutex; // robust, process-shared
+
+  std::int32_t points, actors, steps, edges, locks; // used entries
+  std::int32_t spin; // how many turns to spin before sleeping; 0 on a single core
+
+  ScheduleState state;
+  std::uint32_t let_go; // points no longer hold anybody
+  std::int32_t stuck_step; // unreachable: the step that will not come
+  std::int32_t chain_length;
+  std::array<WaitEdge, k_max_wait_chain> chain; // impossible: the cycle
+
+  std::int32_t region_owner; // serialize: actor inside, or -1
+  std::uint32_t region_depth;
+  std::uint64_t next_park_number;
+
+  std::uint32_t attached; // processes that mapped the board as agents
+  std::uint32_t recovered; // times a process died holding the mutex
+  std::uint32_t actors_lost; // threads that found no free slot
+  std::atomic<std::uint64_t> facts_lost;
+  std::atomic<std::uint32_t> log_count;
+  std::atomic<std::uint64_t> log_lost;
+};
+
+struct Memory {
+  Header header;
+  std::array<PointSlot, k_max_points> points;
+  std::array<ActorSlot, k_max_actors> actors;
+  std::array<StepSlot, k_max_steps> steps;
+  std::array<EdgeSlot, k_max_edges> edges;
+  std::array<LockSlot, k_max_locks> locks;
+  std::array<std::array<std::uint32_t, k_max_points>, k_max_actors> hits;
+  std::array<LogEntry, k_log_capacity> log;
+};
+
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free);
+
+} // namespace racelab::board

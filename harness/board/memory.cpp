@@ -1,0 +1,223 @@
+// Making, mapping and reading a board.
+#include "board/board.h"
+
+#include "base/assert.h"
+
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <stdexcept>
+#include <thread>
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace racelab::board {
+
+namespace {
+
+// About 30 us of spinning: a wake-up through the kernel costs about 50 us when the other core sleeps.
+constexpr int k_spin_turns = 1500;
+
+void put_name(Name& target, const std::string& name, const char* what) {
+  if (name.empty() || name.size() >= k_name_size) {
+    throw std::runtime_error(std::string(what) + " name '" + name + "' is empty or longer than " +
+                             std::to_string(k_name_size - 1) + " bytes");
+  }
+  std::memcpy(target.data(), name.c_str(), name.size() + 1);
+}
+
+void check_limit(std::size_t count, int limit, const char* what) {
+  if (count > static_cast<std::size_t>(limit)) {
+    throw std::runtime_error(std::string("too many ") + what + ": " + std::to_string(count) + ", at most " +
+                             std::to_string(limit) + " fit on the board");
+  }
+}
+
+void init_mutex(pthread_mutex_t& mutex) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+  RACELAB_ASSERT(pthread_mutex_init(&mutex, &attributes) == 0);
+  pthread_mutexattr_destroy(&attributes);
+}
+
+void write_plan(Memory& m, const Plan& plan) {
+  Header& h = m.header;
+  std::map<std::string, int> points, actors;
+  for (const PlannedPoint& p : plan.points) {
+    PointSlot& slot = m.points[h.points];
+    put_name(slot.name, p.name, "point");
+    slot.kind = p.kind;
+    slot.serialized = p.serialized ? 1 : 0;
+    points[p.name] = h.points++;
+  }
+  for (const std::string& name : plan.locks) {
+    put_name(m.locks[h.locks].name, name, "lock");
+    m.locks[h.locks++].holder = -1;
+  }
+  for (const PlannedStep& s : plan.steps) {
+    if (!actors.count(s.actor)) {
+      ActorSlot& slot = m.actors[h.actors];
+      put_name(slot.name, s.actor, "actor");
+      slot.state = ActorState::expected;
+      slot.point = slot.step = slot.lock = -1;
+      actors[s.actor] = h.actors++;
+    }
+    if (!points.count(s.point)) {
+      throw std::runtime_error("step names the point '" + s.point + "', which the plan does not declare");
+    }
+    m.steps[h.steps++] = {actors[s.actor], points[s.point], static_cast<std::uint32_t>(s.hit), 0, 0};
+  }
+  for (const auto& [before, after] : plan.edges) {
+    RACELAB_ASSERT(before >= 0 && after >= 0 && before < h.steps && after < h.steps);
+    m.edges[h.edges++] = {before, after};
+  }
+}
+
+} // namespace
+
+Board Board::create(const Plan& plan) {
+  check_limit(plan.points.size(), k_max_points, "points");
+  check_limit(plan.steps.size(), k_max_steps, "events");
+  check_limit(plan.edges.size(), k_max_edges, "edges");
+  check_limit(plan.locks.size(), k_max_locks, "locks");
+
+  const int fd = memfd_create("racelab-board", 0);
+  if (fd < 0 || ftruncate(fd, sizeof(Memory)) != 0) {
+    throw std::runtime_error(std::string("cannot make the board's shared memory: ") + std::strerror(errno));
+  }
+  void* at = mmap(nullptr, sizeof(Memory), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (at == MAP_FAILED) {
+    const int error = errno;
+    close(fd);
+    throw std::runtime_error(std::string("cannot map the board's shared memory: ") + std::strerror(error));
+  }
+  Board board(fd, static_cast<Memory*>(at)); // a fresh memfd is all zeros
+  Header& h = board.memory().header;
+  h.magic = k_magic;
+  h.format = k_format;
+  h.size = sizeof(Memory);
+  h.stuck_step = -1;
+  h.region_owner = -1;
+  h.spin = std::thread::hardware_concurrency() > 1 ? k_spin_turns : 0;
+  init_mutex(h.mutex);
+  write_plan(board.memory(), plan);
+  return board;
+}
+
+std::optional<Board> Board::map(int fd, std::string& error) {
+  struct stat info {};
+  if (fstat(fd, &info) != 0) {
+    error = std::string("the board's descriptor is not open: ") + std::strerror(errno);
+    return std::nullopt;
+  }
+  if (info.st_size != static_cast<off_t>(sizeof(Memory))) {
+    error = "not a board, or one of another racelab: " + std::to_string(info.st_size) + " bytes instead of " +
+            std::to_string(sizeof(Memory));
+    return std::nullopt;
+  }
+  void* at = mmap(nullptr, sizeof(Memory), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (at == MAP_FAILED) {
+    error = std::string("cannot map the board: ") + std::strerror(errno);
+    return std::nullopt;
+  }
+  const Header& h = static_cast<Memory*>(at)->header;
+  if (h.magic != k_magic || h.format != k_format || h.size != sizeof(Memory)) {
+    error = "not a board, or one of another racelab (format " + std::to_string(h.format) + ", expected " +
+            std::to_string(k_format) + ")";
+    munmap(at, sizeof(Memory));
+    return std::nullopt;
+  }
+  return Board(-1, static_cast<Memory*>(at));
+}
+
+Board::Board(Board&& other) noexcept : m_fd(other.m_fd), m_memory(other.m_memory) {
+  other.m_fd = -1;
+  other.m_memory = nullptr;
+}
+
+Board& Board::operator=(Board&& other) noexcept {
+  std::swap(m_fd, other.m_fd);
+  std::swap(m_memory, other.m_memory);
+  return *this;
+}
+
+Board::~Board() {
+  if (m_memory != nullptr) {
+    munmap(m_memory, sizeof(Memory));
+  }
+  if (m_fd >= 0) {
+    close(m_fd);
+  }
+}
+
+int Board::find_point(std::string_view name) const {
+  for (int i = 0; i < memory().header.points; ++i) {
+    if (name == memory().points[i].name.data()) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+int Board::find_lock(std::string_view name) const {
+  for (int i = 0; i < memory().header.locks; ++i) {
+    if (name == memory().locks[i].name.data()) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+Board::Picture Board::picture() const {
+  lock();
+  const Header& h = memory().header;
+  Picture p;
+  p.state = h.state;
+  p.stuck_step = h.stuck_step;
+  p.chain.assign(h.chain.begin(), h.chain.begin() + h.chain_length);
+  for (int i = 0; i < h.actors; ++i) {
+    const ActorSlot& a = memory().actors[i];
+    p.actors.push_back({a.name.data(), a.state, a.pid, a.tid, a.ident, a.point, a.step, a.lock, a.waited});
+  }
+  for (int i = 0; i < h.steps; ++i) {
+    const StepSlot& s = memory().steps[i];
+    p.steps.push_back({s.actor, s.point, s.hit, s.done != 0, s.log_index});
+  }
+  for (int i = 0; i < h.locks; ++i) {
+    p.locks.push_back({memory().locks[i].name.data(), memory().locks[i].holder});
+  }
+  p.attached = h.attached;
+  p.recovered = h.recovered;
+  p.actors_lost = h.actors_lost;
+  p.facts_lost = h.facts_lost.load();
+  p.log_lost = h.log_lost.load();
+  p.log_count = h.log_count.load(std::memory_order_acquire);
+  unlock();
+  return p;
+}
+
+std::string Board::point_name(int point) const {
+  return point >= 0 && point < memory().header.points ? memory().points[point].name.data() : std::string();
+}
+
+unsigned Board::hits(int actor, int point) const {
+  lock();
+  const unsigned n = memory().hits[actor][point];
+  unlock();
+  return n;
+}
+
+std::vector<LogEntry> Board::log_from(std::uint32_t first) const {
+  const std::uint32_t end = log_count();
+  std::vector<LogEntry> entries;
+  if (first < end) {
+    entries.assign(memory().log.begin() + first, memory().log.begin() + end);
+  }
+  return entries;
+}
+
+} // namespace racelab::board

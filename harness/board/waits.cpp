@@ -1,0 +1,75 @@
+// The wait-for graph of a board: who waits for whom, and whether that closes a cycle.
+//
+// Every wait here is for *all* of its targets (all open predecessors of a step, the one holder of a lock, the one owner of a
+// region), so that any cycle is a deadlock: the classic AND-model of Knapp, "Deadlock detection in distributed databases"
+// (ACM Computing Surveys 19(4), 1987).
+#include "board/board.h"
+
+#include <algorithm>
+
+namespace racelab::board {
+
+std::vector<WaitEdge> Board::waits_of(int actor) const {
+  const Header& h = memory().header;
+  const ActorSlot& a = memory().actors[actor];
+  std::vector<WaitEdge> waits;
+  if (a.state == ActorState::wanting && a.lock >= 0) {
+    const int holder = memory().locks[a.lock].holder;
+    if (holder >= 0 && holder != actor) {
+      waits.push_back({actor, holder, -1, -1, a.lock, WaitKind::for_lock});
+    }
+  } else if (a.state == ActorState::parked && a.step >= 0) {
+    for (int i = 0; i < h.edges; ++i) {
+      const EdgeSlot& e = memory().edges[i];
+      if (e.after == a.step && !memory().steps[e.before].done) {
+        waits.push_back({actor, memory().steps[e.before].actor, a.point, e.before, -1, WaitKind::for_event});
+      }
+    }
+  } else if (a.state == ActorState::parked && h.region_owner >= 0) {
+    waits.push_back({actor, h.region_owner, a.point, -1, -1, WaitKind::for_region});
+  }
+  return waits;
+}
+
+bool Board::walk_waits(int actor, std::vector<WaitEdge>& path, std::vector<std::uint8_t>& visited, int start) const {
+  for (const WaitEdge& wait : waits_of(actor)) {
+    if (static_cast<int>(path.size()) + 1 > k_max_wait_chain) {
+      return false;
+    }
+    path.push_back(wait);
+    if (wait.other == start) {
+      return true;
+    }
+    if (!visited[wait.other]) {
+      visited[wait.other] = 1;
+      if (walk_waits(wait.other, path, visited, start)) {
+        return true;
+      }
+    }
+    path.pop_back();
+  }
+  return false;
+}
+
+// `start` has just begun to wait, so that any new cycle goes through it.
+void Board::detect_cycle(int start) {
+  Header& h = memory().header;
+  if (h.let_go) {
+    return;
+  }
+  std::vector<WaitEdge> path;
+  std::vector<std::uint8_t> visited(static_cast<std::size_t>(h.actors), 0);
+  if (!walk_waits(start, path, visited, start)) {
+    return;
+  }
+  const bool held_by_us = std::any_of(path.begin(), path.end(), [](const WaitEdge& w) { return w.kind != WaitKind::for_lock; });
+  h.chain_length = static_cast<int>(path.size());
+  std::copy(path.begin(), path.end(), h.chain.begin());
+  if (held_by_us) {
+    give_up_locked(ScheduleState::impossible);
+  }
+  // A cycle of known locks alone is the program's own deadlock: nothing we could let go would end it. The chain stays on
+  // the board for the watcher.
+}
+
+} // namespace racelab::board

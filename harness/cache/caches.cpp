@@ -1,0 +1,140 @@
+#include "cache/caches.h"
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+namespace racelab::cache {
+
+namespace fs = std::filesystem;
+using base::ExitCode;
+using base::UserError;
+
+const std::vector<Layer>& layers() {
+  static const std::vector<Layer> all{
+      {"inductor", "TORCHINDUCTOR_CACHE_DIR"}, {"triton", "TRITON_CACHE_DIR"}, {"cuda", "CUDA_CACHE_PATH"}};
+  return all;
+}
+
+std::vector<std::pair<std::string, std::string>> private_caches(const std::string& root) {
+  std::vector<std::pair<std::string, std::string>> variables;
+  for (const Layer& layer : layers()) {
+    const std::string folder = root + "/" + layer.name;
+    if (auto made = base::make_folders(folder); !made) {
+      throw UserError(ExitCode::environment, made.error());
+    }
+    variables.emplace_back(layer.variable, folder);
+  }
+  return variables;
+}
+
+std::optional<SnapshotStore::Snapshot> SnapshotStore::find(const std::string& key) const {
+  const std::string folder = m_root + "/" + key;
+  const auto text = base::read_file(folder + "/snapshot.json");
+  if (!text) {
+    return std::nullopt;
+  }
+  const auto json = nlohmann::json::parse(*text, nullptr, false);
+  if (!json.is_object()) {
+    return std::nullopt;
+  }
+  Snapshot snapshot{key, folder + "/layers", measure(folder + "/layers"), json.value("fill_seconds", 0.0)};
+  if (snapshot.size.files != json.value("files", std::int64_t{-1}) ||
+      snapshot.size.bytes != json.value("bytes", std::int64_t{-1})) {
+    return std::nullopt; // somebody took files out of it: fill it again
+  }
+  return snapshot;
+}
+
+SnapshotStore::Snapshot SnapshotStore::publish(const std::string& key, const std::string& filled, double fill_seconds,
+                                               const std::string& describes) {
+  const std::string folder = m_root + "/" + key;
+  const std::string temporary = folder + ".tmp" + std::to_string(getpid());
+  remove_tree(temporary);
+  const TreeSize size = measure(filled);
+  const auto copied = copy_tree(filled, temporary + "/layers");
+  const auto written = copied ? base::write_file(temporary + "/snapshot.json",
+                                                 nlohmann::json{{"files", size.files},
+                                                                {"bytes", size.bytes},
+                                                                {"fill_seconds", fill_seconds},
+                                                                {"describes", describes}}
+                                                     .dump(2))
+                              : copied;
+  if (!written) {
+    remove_tree(temporary);
+    throw UserError(ExitCode::environment, "the warm cache's snapshot cannot be kept: " + written.error());
+  }
+  std::error_code error;
+  fs::rename(temporary, folder, error);
+  if (error) { // another racelab was first, or a damaged one is in the way
+    if (!find(key)) {
+      remove_tree(folder);
+      fs::rename(temporary, folder, error);
+    }
+    remove_tree(temporary);
+  }
+  const auto snapshot = find(key);
+  if (!snapshot) {
+    throw UserError(ExitCode::environment, "the warm cache's snapshot cannot be kept in " + folder);
+  }
+  return *snapshot;
+}
+
+bool needs_snapshot(const scenario::CacheState& state) { return state.kind == scenario::CacheKind::warm; }
+
+void prepare(const scenario::CacheState& state, const std::optional<SnapshotStore::Snapshot>& snapshot,
+             const std::string& root) {
+  if (!needs_snapshot(state)) {
+    return;
+  }
+  if (!snapshot) {
+    throw UserError(ExitCode::internal, "cache state '" + state.name + "' has no snapshot");
+  }
+  if (auto copied = copy_tree(snapshot->folder, root); !copied) {
+    throw UserError(ExitCode::environment, copied.error());
+  }
+}
+
+LookUps look_ups(const std::map<std::string, std::int64_t>& counters) {
+  LookUps sum;
+  for (const auto& [name, count] : counters) {
+    if (name == "aot_autograd.autograd_cache_hit" || name == "inductor.fxgraph_cache_hit") {
+      sum.hits += count;
+    } else if (name == "aot_autograd.autograd_cache_miss" || name == "inductor.fxgraph_cache_miss") {
+      sum.misses += count;
+    }
+  }
+  return sum;
+}
+
+Proof prove(const scenario::CacheState& state, const LookUps& n, const TreeSize& before, const TreeSize& after) {
+  const std::string seen = fmt::format("{} hits, {} misses; {} files before, {} after", n.hits, n.misses, before.files,
+                                       after.files);
+  if (state.kind == scenario::CacheKind::cold) {
+    if (before.files != 0) {
+      return {false, "not cold: " + seen};
+    }
+    if (n.misses == 0 && after.files == 0) {
+      return {true, "empty before and after: this pipeline writes no compile cache"};
+    }
+    if (n.misses == 0) {
+      return {false, "no look-up missed, so nothing proves that the cache was cold: " + seen};
+    }
+    return {true, n.hits > 0 ? seen + " (hits are on entries that this trial wrote itself)" : seen};
+  }
+  if (before.files == 0) {
+    return {false, "not warm: the snapshot is empty, so this pipeline writes no compile cache (aot_eager writes none)"};
+  }
+  if (n.hits == 0) {
+    return {false, "no look-up hit, so nothing proves that the cache was warm: " + seen};
+  }
+  return {n.misses == 0, n.misses == 0 ? seen : "not fully warm: " + seen};
+}
+
+} // namespace racelab::cache

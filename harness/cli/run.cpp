@@ -1,0 +1,152 @@
+// racelab run
+#include "cli/common.h"
+#include "cli/options.h"
+#include "cli/verbs.h"
+
+#include "base/error.h"
+#include "base/paths.h"
+#include "base/subprocess.h"
+#include "base/text.h"
+#include "launch/interrupt.h"
+#include "report/junit.h"
+#include "report/markdown.h"
+#include "report/progress.h"
+#include "report/terminal.h"
+#include "run/explain.h"
+#include "run/runner.h"
+
+#include <algorithm>
+#include <iostream>
+
+#include <unistd.h>
+
+namespace racelab::cli {
+
+namespace {
+
+struct RunArguments {
+  std::string scenario, output, json, junit, markdown, pattern, devices, progress = "auto", color = "auto";
+  std::vector<std::string> sets, toolkits;
+  std::optional<int> trials, seed;
+  bool fail_fast = false, dry_run = false, quiet = false;
+};
+
+void declare(Options& options, RunArguments& a) {
+  options.positional("SCENARIO", a.scenario, "A scenario file, or the name of one that ships");
+  options.option("-k", a.pattern, "PATTERN", "Only cells whose id matches (a glob, or a part of the id)");
+  options.option("--trials", a.trials, "N", "Trials of each cell, instead of the scenario's", 1, 100000);
+  options.repeated("--set", a.sets, "PATH=VALUE", "Change a key of the scenario: cache=cold, launch=fresh, pipeline.env.X=1");
+  options.repeated("--toolkit", a.toolkits, "NAME|PYTHON", "Toolkit to run on, instead of the scenario's; may be repeated");
+  options.option("--devices", a.devices, "LIST", "Devices to use: cpu, or cuda:0,cuda:1");
+  options.option("--seed", a.seed, "N", "Seed of the scenario's random choices", 0, 2147483647);
+  options.option("--output", a.output, "DIR", "Where the run's files go (default: reports/runs/TIME-SCENARIO)");
+  options.option("--json", a.json, "FILE", "Also write result.json there; '-' is stdout");
+  options.option("--junit", a.junit, "FILE", "Write JUnit XML; '-' is stdout");
+  options.option("--markdown", a.markdown, "FILE", "Write Markdown; '-' is stdout");
+  options.flag("--fail-fast", a.fail_fast, "Stop after the first cell that failed");
+  options.flag("--dry-run", a.dry_run, "Say what would run, and run nothing");
+  options.choice("--progress", a.progress, {"auto", "bar", "plain", "none"}, "How to show progress (on stderr)");
+  options.choice("--color", a.color, {"auto", "always", "never"}, "Colours");
+  options.flag("-q,--quiet", a.quiet, "Print only the last line");
+}
+
+layout::Devices parse_devices(const std::string& text) {
+  layout::Devices devices;
+  devices.names = base::split(text, ',');
+  const bool cpu = devices.names == std::vector<std::string>{"cpu"};
+  const bool gpus = std::all_of(devices.names.begin(), devices.names.end(), [](const std::string& name) {
+    return name.rfind("cuda:", 0) == 0 && name.size() > 5 && name.find_first_not_of("0123456789", 5) == std::string::npos;
+  });
+  if (!cpu && !gpus) {
+    throw base::UserError(base::ExitCode::usage, "--devices " + text + ": expected 'cpu' or a list like 'cuda:0,cuda:1'");
+  }
+  return devices;
+}
+
+// What has to be typed to run a part of this again.
+std::string repeat_base(const RunArguments& a) {
+  std::string text = "racelab run " + a.scenario;
+  for (const std::string& set : a.sets) {
+    text += " --set '" + set + "'";
+  }
+  for (const std::string& toolkit : a.toolkits) {
+    text += " --toolkit " + toolkit;
+  }
+  return a.devices.empty() ? text : text + " --devices " + a.devices;
+}
+
+std::unique_ptr<report::ProgressReporter> progress_for(const RunArguments& a) {
+  report::ProgressOptions options;
+  options.out = &std::cerr;
+  options.dumb_terminal = base::environment_value("TERM", "dumb") == "dumb";
+  options.width = [] { return style_for(2, "never").width; };
+  const bool terminal = isatty(2) == 1;
+  const std::string kind = a.quiet ? "none" : a.progress != "auto" ? a.progress : terminal ? "bar" : "plain";
+  return report::make_progress(kind == "bar"     ? report::ProgressKind::bar
+                               : kind == "plain" ? report::ProgressKind::plain
+                                                 : report::ProgressKind::none,
+                               options);
+}
+
+void write_reports(const RunArguments& a, const result::RunResult& result) {
+  const bool stdout_taken = a.json == "-" || a.junit == "-" || a.markdown == "-";
+  const report::Style style = style_for(stdout_taken ? 2 : 1, a.color);
+  (stdout_taken ? std::cerr : std::cout) << (a.quiet ? report::render_footer(result, style)
+                                                     : report::render_terminal(result, style))
+                                         << std::flush;
+  if (!a.json.empty()) {
+    write_output(a.json, result::to_json(result).dump(1) + "\n");
+  }
+  if (!a.junit.empty()) {
+    write_output(a.junit, report::render_junit(result));
+  }
+  if (!a.markdown.empty()) {
+    write_output(a.markdown, report::render_markdown(result));
+  }
+}
+
+} // namespace
+
+int run_verb(const std::vector<std::string>& arguments) {
+  RunArguments a;
+  Options options("run SCENARIO [options]",
+                  "Runs the cells of a scenario and says what holds.",
+                  "Exit codes: racelab help exit-codes\n"
+                  "Example: racelab run scenarios/cold_cache_3drafters.yaml -k cold --trials 10");
+  declare(options, a);
+  if (!options.parse(arguments)) {
+    return 0;
+  }
+  std::vector<std::string> sets = a.sets;
+  if (!a.toolkits.empty()) {
+    sets.push_back("matrix.toolkits=[\"" + base::join(a.toolkits, "\",\"") + "\"]");
+  }
+  const auto catalogue = load_catalogue();
+  scenario::Scenario scenario = load_scenario(a.scenario, sets, catalogue);
+  if (a.seed) {
+    scenario.seed = static_cast<std::uint64_t>(*a.seed);
+  }
+  run::RunOptions run_options;
+  run_options.output = a.output;
+  run_options.pattern = a.pattern;
+  run_options.trials = a.trials;
+  run_options.fail_fast = a.fail_fast;
+  run_options.command = arguments;
+  run_options.command.insert(run_options.command.begin(), {"racelab", "run"});
+  run_options.repeat_base = repeat_base(a);
+  if (!a.devices.empty()) {
+    run_options.devices = parse_devices(a.devices);
+  }
+  toolkit::InstalledToolkits toolkits;
+  if (a.dry_run) {
+    std::cout << run::explain(scenario, catalogue, run::plan_cells(scenario, run_options, toolkits));
+    return 0;
+  }
+  launch::install_interrupt_handlers();
+  const auto progress = progress_for(a);
+  const result::RunResult result = run::Runner(scenario, catalogue, run_options, toolkits, *progress).run();
+  write_reports(a, result);
+  return result.exit_code;
+}
+
+} // namespace racelab::cli

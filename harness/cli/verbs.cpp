@@ -1,0 +1,45 @@
+#include "cli/verbs.h"
+
+#include "base/error.h"
+#include "base/text.h"
+#include "racelab_version.h"
+
+#include <iostream>
+
+namespace racelab::cli {
+
+const std::vector<Verb>& verbs() {
+  static const std::vector<Verb> all{
+      {"run", "run a scenario and say what holds", run_verb},
+      {"check", "validate a scenario; touches nothing", check_verb},
+      {"explain", "what a scenario will do on this machine", explain_verb},
+      {"list", "scenarios, cells, points, faults, toolkits, runs", list_verb},
+      {"report", "render the result of a run again", report_verb},
+      {"doctor", "what a toolkit and this machine are, and which known races they have", doctor_verb},
+      {"schema", "the JSON Schema of scenario files", schema_verb},
+      {"help", "this text; help exit-codes", help_verb},
+  };
+  return all;
+}
+
+int dispatch(const std::vector<std::string>& words) {
+  if (words.empty() || words[0] == "--help" || words[0] == "-h") {
+    help_verb({});
+    return words.empty() ? static_cast<int>(base::ExitCode::usage) : 0;
+  }
+  if (words[0] == "--version" || words[0] == "-V") {
+    std::cout << "racelab " << RACELAB_VERSION << " (" << RACELAB_GIT_REVISION << ")\n";
+    return 0;
+  }
+  std::vector<std::string> names;
+  for (const Verb& verb : verbs()) {
+    if (words[0] == verb.name) {
+      return verb.run({words.begin() + 1, words.end()});
+    }
+    names.push_back(verb.name);
+  }
+  throw base::UserError(base::ExitCode::usage, "there is no verb '" + words[0] + "'" + base::did_you_mean(words[0], names) +
+                                                   " (racelab help)");
+}
+
+} // namespace racelab::cli

@@ -1,0 +1,145 @@
+#include "launch/supervise.h"
+
+#include "launch/channel.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace racelab::launch {
+
+namespace {
+
+std::vector<int> children_of_this_process() {
+  const std::string pid = std::to_string(getpid());
+  std::ifstream in("/proc/self/task/" + pid + "/children");
+  std::vector<int> children;
+  for (int child = 0; in >> child;) {
+    children.push_back(child);
+  }
+  return children;
+}
+
+// Kills and reaps what the pipeline left; bounded, since a process in uninterruptible I/O does not die at once.
+int kill_left_over() {
+  int killed = 0;
+  for (int round = 0; round < 1000; ++round) {
+    const std::vector<int> children = children_of_this_process();
+    if (children.empty()) {
+      break;
+    }
+    for (const int child : children) {
+      kill(-child, SIGKILL);
+      kill(child, SIGKILL);
+      if (waitpid(child, nullptr, 0) == child) {
+        ++killed;
+      }
+    }
+  }
+  return killed;
+}
+
+[[noreturn]] void become_pipeline(int out, int err, const char* directory, char** argv, int report) {
+  setsid();
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  signal(SIGINT, SIG_DFL);
+  signal(SIGTERM, SIG_DFL);
+  signal(SIGPIPE, SIG_DFL);
+  const int null = open("/dev/null", O_RDONLY);
+  dup2(null, 0);
+  dup2(out, 1);
+  dup2(err, 2);
+  close(null);
+  close(out);
+  close(err);
+  if (chdir(directory) == 0) {
+    execvp(argv[0], argv);
+  }
+  const int error = errno;
+  const ssize_t ignored = write(report, &error, sizeof error);
+  static_cast<void>(ignored);
+  _exit(127);
+}
+
+// Waits until the child has been replaced by the pipeline (the pipe closes); otherwise returns the error.
+int exec_error(int pipe_read) {
+  int error = 0;
+  ssize_t n = 0;
+  do {
+    n = read(pipe_read, &error, sizeof error);
+  } while (n < 0 && errno == EINTR);
+  return n == sizeof error ? error : 0;
+}
+
+void wait_for_end(int pid, int channel) {
+  const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+  pollfd fds[2] = {{pidfd, POLLIN, 0}, {channel, 0, 0}};
+  while (poll(fds, 2, -1) < 0 || (fds[0].revents == 0 && fds[1].revents == 0)) {
+  }
+  if (fds[0].revents == 0) { // racelab is gone
+    kill(-pid, SIGKILL);
+    kill(pid, SIGKILL);
+    kill_left_over();
+    _exit(0);
+  }
+}
+
+} // namespace
+
+int supervise_main(int argc, char** argv) {
+  if (argc < 8) {
+    return 2;
+  }
+  const int channel = std::atoi(argv[2]), board = std::atoi(argv[3]), out = std::atoi(argv[4]), err = std::atoi(argv[5]);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  signal(SIGINT, SIG_IGN);
+  signal(SIGTERM, SIG_IGN);
+  fcntl(channel, F_SETFD, FD_CLOEXEC);
+  fcntl(board, F_SETFD, 0);
+  int exec_pipe[2];
+  if (pipe2(exec_pipe, O_CLOEXEC) != 0) {
+    return 1;
+  }
+  const pid_t pid = fork();
+  if (pid == 0) {
+    become_pipeline(out, err, argv[6], argv + 7, exec_pipe[1]);
+  }
+  close(exec_pipe[1]);
+  close(out);
+  close(err);
+  close(board);
+  const int error = pid < 0 ? errno : exec_error(exec_pipe[0]);
+  if (error != 0) {
+    send_message(channel, {{"error", std::string(argv[7]) + " cannot be started in " + argv[6] + ": " + std::strerror(error)}});
+    return 1;
+  }
+  send_message(channel, {{"pid", pid}});
+  wait_for_end(pid, channel);
+  int status = 0;
+  rusage usage{};
+  wait4(pid, &status, 0, &usage);
+  const int left_over = kill_left_over();
+  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; };
+  send_message(channel, {{"exit", status},
+                         {"left_over", left_over},
+                         {"rusage",
+                          {{"user_s", seconds(usage.ru_utime)},
+                           {"system_s", seconds(usage.ru_stime)},
+                           {"max_rss_bytes", usage.ru_maxrss * 1024}}}});
+  return 0;
+}
+
+} // namespace racelab::launch

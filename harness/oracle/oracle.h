@@ -1,0 +1,53 @@
+#pragma once
+// Oracles: pure functions from what a trial left (result::TrialRecord) to what went wrong in it, and from a cell's trials to its
+// verdict.
+#include "result/result.h"
+#include "scenario/expand.h"
+#include "schedule/interleaving.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace racelab::oracle {
+
+// One kind of fault, as scenarios name it.
+struct FaultKind {
+  std::string name;
+  std::string about;
+};
+
+// nested_tracing, stuck_flag, silent_eager, actor_died, compile_error, crash, deadlock, hang, time_limit, exit_status, slow.
+const std::vector<FaultKind>& fault_kinds();
+
+// What became of the interleaving. `realised` is checked against the log, not taken from the board's word.
+struct ScheduleFinding {
+  result::ScheduleStatus status = result::ScheduleStatus::free;
+  std::string reason; // one sentence, empty where there is nothing to explain
+};
+ScheduleFinding schedule_status(const result::TrialRecord& trial, const schedule::Interleaving& interleaving);
+
+// Do the events named by the interleaving stand in the log in the order it asks for? Empty, or what is wrong.
+std::string check_order(const std::vector<result::Event>& events, const schedule::Interleaving& interleaving);
+
+// Everything that went wrong, in order of time, one fault per kind, actor and place.
+std::vector<result::Fault> faults(const result::TrialRecord& trial);
+
+// Faults of kind `slow`: throughput below what the scenario expects.
+std::vector<result::Fault> slow_faults(const result::TrialResult& trial, const std::vector<scenario::ThroughputBound>& bounds);
+
+std::vector<result::ActorThroughput> throughput(const result::TrialRecord& trial);
+double total_tokens_per_s(const result::TrialRecord& trial);
+
+// torch's own counters, summed over the trial's processes: "aot_autograd.autograd_cache_hit" -> n.
+std::map<std::string, std::int64_t> counters(const result::TrialRecord& trial);
+
+// "PythonKeyTracer from compiled call" -> how many traces; and "create_block_mask" -> 0 if no trace came from it although the
+// agent looked.
+std::map<std::string, int> tracer_entries(const result::TrialRecord& trial);
+
+// Fills verdict and reasons of a cell whose trials, faults, cache proof and expectation are there.
+void judge(result::CellResult& cell, const scenario::CellExpectation& expectation);
+
+} // namespace racelab::oracle

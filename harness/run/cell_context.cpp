@@ -1,0 +1,153 @@
+#include "run/cell_context.h"
+
+#include "base/digest.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/paths.h"
+#include "base/text.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <unistd.h>
+
+extern char** environ;
+
+namespace racelab::run {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Variables that a trial inherits; "X*" stands for every name that begins so. Everything else is left out, so that a trial
+// does not depend on the shell that started it; a scenario's `env` adds what its pipeline needs.
+const std::vector<std::string>& inherited_variables() {
+  static const std::vector<std::string> names{
+      "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_*", "TZ", "LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH",
+      "CC", "CXX", "CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_*", "NCCL_*",
+      "TORCH_SYMM_MEM_DISABLE_MULTICAST", "NVSHMEM_*", "OPENBLAS_*", "MKL_*", "OMP_*", "SSL_CERT_FILE", "SSL_CERT_DIR"};
+  return names;
+}
+
+constexpr int k_max_program_files = 500;
+
+void set(base::Environment& environment, const std::string& name, const std::string& value) {
+  const auto at = std::find_if(environment.begin(), environment.end(), [&](const auto& v) { return v.first == name; });
+  if (at != environment.end()) {
+    at->second = value;
+  } else {
+    environment.emplace_back(name, value);
+  }
+}
+
+std::string find_program(const std::string& name, const std::string& directory, const base::Environment& environment) {
+  if (name.find('/') != std::string::npos) {
+    const std::string path = (fs::path(directory) / name).lexically_normal().string();
+    if (access(path.c_str(), X_OK) != 0 || fs::is_directory(path)) {
+      throw base::UserError(base::ExitCode::usage, "pipeline.command: " + path + " is not a program that can be run");
+    }
+    return path;
+  }
+  for (const auto& [variable, value] : environment) {
+    if (variable != "PATH") {
+      continue;
+    }
+    for (const std::string& folder : base::split(value, ':')) {
+      const std::string path = folder + "/" + name;
+      if (access(path.c_str(), X_OK) == 0 && !fs::is_directory(path)) {
+        return path;
+      }
+    }
+  }
+  throw base::UserError(base::ExitCode::usage, "pipeline.command: no program '" + name + "' in PATH");
+}
+
+// Contents of the program's own Python files: the folder of the script that the command names.
+std::string program_digest(const CellContext& context, const std::string& directory) {
+  std::string text;
+  for (const std::string& word : context.argv) {
+    const fs::path path = fs::path(directory) / word;
+    std::error_code error;
+    if (word.size() < 4 || word.substr(word.size() - 3) != ".py" || !fs::is_regular_file(path, error)) {
+      continue;
+    }
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(path.parent_path(), error)) {
+      if (entry.path().extension() == ".py" && static_cast<int>(files.size()) < k_max_program_files) {
+        files.push_back(entry.path());
+      }
+    }
+    std::sort(files.begin(), files.end());
+    for (const fs::path& file : files) {
+      text += file.filename().string() + base::digest(base::read_file(file.string()).value_or(""));
+    }
+  }
+  return base::digest(text);
+}
+
+} // namespace
+
+base::Environment clean_environment() {
+  base::Environment environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const std::size_t equals = text.find('=');
+    const std::string name = text.substr(0, equals);
+    const auto& allowed = inherited_variables();
+    if (equals != std::string::npos &&
+        std::any_of(allowed.begin(), allowed.end(), [&](const std::string& p) { return base::glob_match(p, name); })) {
+      environment.emplace_back(name, text.substr(equals + 1));
+    }
+  }
+  const std::string own = base::environment_value("PYTHONPATH");
+  set(environment, "PYTHONPATH", base::agent_folder() + (own.empty() ? "" : ":" + own));
+  return environment;
+}
+
+CellContext resolve_cell(const scenario::Scenario& scenario, const scenario::Cell& cell, const toolkit::Toolkit& toolkit,
+                         const layout::Devices& devices) {
+  CellContext context;
+  context.cell = cell;
+  context.toolkit = toolkit;
+  context.cache = scenario::find_cache(scenario, cell.cache);
+  context.mitigation = scenario::find_mitigation(scenario, cell.mitigation);
+  context.interleaving = scenario::find_interleaving(scenario, cell.interleaving);
+  context.placement = layout::place(scenario::find_layout(scenario, cell.layout), devices);
+  context.environment = clean_environment();
+  const auto fill = [&](const std::string& text) {
+    return layout::fill_placeholders(text, context.placement, scenario.directory);
+  };
+  for (const auto& [role, names] : context.placement.roles) {
+    std::string variable = "RACELAB_LAYOUT_" + role;
+    std::transform(variable.begin(), variable.end(), variable.begin(), [](unsigned char c) { return std::toupper(c); });
+    set(context.environment, variable, base::join(names, ","));
+  }
+  for (const auto& variables : {scenario.pipeline.env, context.mitigation.env}) {
+    for (const auto& [name, value] : variables) {
+      set(context.environment, name, fill(value));
+    }
+  }
+  for (const std::string& word : scenario.pipeline.command) {
+    context.argv.push_back(fill(word));
+  }
+  context.python = context.argv.front() == "python" || context.argv.front() == "python3";
+  context.argv.front() = context.python ? toolkit.python
+                                        : find_program(context.argv.front(), scenario.pipeline.directory, context.environment);
+  return context;
+}
+
+std::string snapshot_key(const CellContext& context, const std::string& working_directory) {
+  std::string text = context.toolkit.fingerprint + "|" + context.placement.text;
+  for (const std::string& word : context.argv) {
+    text += "|" + word;
+  }
+  for (const auto& [name, value] : context.environment) {
+    text += "|" + name + "=" + value;
+  }
+  for (const auto& [name, value] : context.mitigation.config) {
+    text += "|" + name + "=" + value.dump();
+  }
+  return base::digest(text + program_digest(context, working_directory));
+}
+
+} // namespace racelab::run

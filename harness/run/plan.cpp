@@ -1,0 +1,135 @@
+#include "run/plan.h"
+
+#include "base/assert.h"
+
+#include <algorithm>
+
+namespace racelab::run {
+
+using schedule::Catalogue;
+using schedule::InterleavingKind;
+using schedule::Place;
+using schedule::PlaceKind;
+
+namespace {
+
+// Recorded in every trial: faults and the column view are made from these.
+constexpr const char* k_oracle_places[] = {"compiled_call", "fx.trace", "compile_lock"};
+constexpr const char* k_tokens = "tokens";
+
+board::PointKind kind_of(const Place& place, const std::string& event, bool serialized) {
+  const std::string last = event.substr(place.name.size() + 1);
+  if (place.kind == PlaceKind::lock) {
+    return last == "wanted" ? board::PointKind::lock_wanted
+                            : (last == "taken" ? board::PointKind::lock_taken : board::PointKind::lock_released);
+  }
+  // What counts as entering a serialized scope is the event outside of it: once inside it would be too late to wait.
+  const bool outer = place.kind == PlaceKind::scope && serialized;
+  if (last == (outer ? "before" : "enter")) {
+    return board::PointKind::enter;
+  }
+  return last == (outer ? "after" : "exit") ? board::PointKind::exit : board::PointKind::plain;
+}
+
+} // namespace
+
+Catalogue catalogue_for(const Catalogue& builtin, const scenario::Scenario& scenario) {
+  Catalogue all = builtin;
+  for (const auto& point : scenario.points) {
+    all.add({point.name, PlaceKind::region, "", point.at, "a point of the scenario"});
+  }
+  for (const auto& lock : scenario.locks) {
+    all.add({lock.name, PlaceKind::lock, "", lock.at, "a lock of the scenario"});
+  }
+  if (scenario.tokens) {
+    all.add({k_tokens, PlaceKind::region, "", scenario.tokens->at, "the call whose value counts as tokens"});
+  }
+  return all;
+}
+
+std::vector<std::string> places_used(const schedule::Interleaving& interleaving, const scenario::Scenario& scenario,
+                                     const Catalogue& catalogue) {
+  std::vector<std::string> used;
+  const auto add = [&](const std::string& name) {
+    if (catalogue.find(name) != nullptr && std::find(used.begin(), used.end(), name) == used.end()) {
+      used.push_back(name);
+    }
+  };
+  for (const char* name : k_oracle_places) {
+    add(name);
+  }
+  for (const auto& event : interleaving.events) {
+    const Place* place = catalogue.place_of_event(event.point);
+    RACELAB_ASSERT(place != nullptr); // the parser has checked it
+    add(place->name);
+  }
+  for (const auto& names : {interleaving.regions, scenario.record}) {
+    for (const std::string& name : names) {
+      add(name);
+    }
+  }
+  if (scenario.tokens) {
+    add(k_tokens);
+  }
+  return used;
+}
+
+board::Plan board_plan(const schedule::Interleaving& interleaving, const std::vector<std::string>& places,
+                       const Catalogue& catalogue) {
+  board::Plan plan;
+  for (const std::string& name : places) {
+    const Place& place = *catalogue.find(name);
+    const bool serialized = interleaving.kind == InterleavingKind::serialize &&
+                            std::find(interleaving.regions.begin(), interleaving.regions.end(), name) !=
+                                interleaving.regions.end();
+    if (place.kind == PlaceKind::lock) {
+      plan.locks.push_back(name);
+    }
+    for (const std::string& event : schedule::events_of(place)) {
+      plan.points.push_back({event, kind_of(place, event, serialized), serialized});
+    }
+  }
+  if (interleaving.kind == InterleavingKind::ordered) {
+    for (const auto& event : interleaving.events) {
+      plan.steps.push_back({event.actor, event.point, event.hit});
+    }
+    plan.edges = interleaving.edges;
+  }
+  return plan;
+}
+
+nlohmann::ordered_json agent_config(const scenario::Scenario& scenario, const scenario::Mitigation& mitigation,
+                                    const std::vector<std::string>& places, const std::string& facts_file,
+                                    const std::string& stacks_file) {
+  using Json = nlohmann::ordered_json;
+  const auto is_used = [&](const std::string& name) { return std::find(places.begin(), places.end(), name) != places.end(); };
+  Json points = Json::array(), locks = Json::array(), builtin = Json::array(), settings = Json::object();
+  for (const auto& point : scenario.points) {
+    if (is_used(point.name)) {
+      points.push_back({{"name", point.name}, {"at", point.at}});
+    }
+  }
+  for (const auto& lock : scenario.locks) {
+    if (is_used(lock.name)) {
+      locks.push_back({{"name", lock.name}, {"at", lock.at}});
+    }
+  }
+  for (const std::string& name : places) {
+    const auto is_own = [&](const auto& own) { return own.name == name; };
+    if (name != k_tokens && std::none_of(scenario.points.begin(), scenario.points.end(), is_own) &&
+        std::none_of(scenario.locks.begin(), scenario.locks.end(), is_own)) {
+      builtin.push_back(name);
+    }
+  }
+  for (const auto& [name, value] : mitigation.config) {
+    settings[name] = value;
+  }
+  Json config{{"facts", facts_file}, {"stacks", stacks_file}, {"install", builtin}, {"points", points}, {"locks", locks},
+              {"config", settings}};
+  if (scenario.tokens) {
+    config["tokens"] = {{"at", scenario.tokens->at}, {"value", scenario.tokens->value}};
+  }
+  return config;
+}
+
+} // namespace racelab::run

@@ -1,0 +1,175 @@
+#include "run/trial_runner.h"
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/paths.h"
+#include "oracle/oracle.h"
+#include "run/plan.h"
+#include "run/read_record.h"
+
+#include <chrono>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace racelab::run {
+
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+void write_or_throw(const std::string& path, const std::string& text) {
+  if (auto written = base::write_file(path, text); !written) {
+    throw base::UserError(base::ExitCode::environment, written.error());
+  }
+}
+
+void make_or_throw(const std::string& path) {
+  if (auto made = base::make_folders(path); !made) {
+    throw base::UserError(base::ExitCode::environment, made.error());
+  }
+}
+
+bool has_main_points(const scenario::Scenario& scenario) {
+  const auto in_main = [](const std::string& at) { return at.rfind("__main__:", 0) == 0; };
+  for (const auto& point : scenario.points) {
+    if (in_main(point.at)) {
+      return true;
+    }
+  }
+  return scenario.tokens && in_main(scenario.tokens->at);
+}
+
+result::TrialResult judge_trial(const result::TrialRecord& record, const schedule::Interleaving& interleaving) {
+  result::TrialResult trial;
+  trial.index = record.index;
+  const auto finding = oracle::schedule_status(record, interleaving);
+  trial.status = finding.status;
+  trial.status_reason = finding.reason;
+  trial.faults = oracle::faults(record);
+  trial.throughput = oracle::throughput(record);
+  trial.total_tokens_per_s = oracle::total_tokens_per_s(record);
+  trial.cache_counters = oracle::counters(record);
+  trial.tracer_entries = oracle::tracer_entries(record);
+  trial.wall_s = record.wall_s;
+  for (const auto& event : record.events) {
+    trial.schedule.push_back(event);
+  }
+  return trial;
+}
+
+} // namespace
+
+ScratchFolder::ScratchFolder() {
+  m_path = base::temporary_root() + "/racelab-XXXXXX";
+  if (mkdtemp(m_path.data()) == nullptr) {
+    throw base::UserError(base::ExitCode::environment, base::temporary_root() + ": no temporary folder can be made: " +
+                                                           std::strerror(errno) + " (TMPDIR names another place)");
+  }
+}
+
+ScratchFolder::~ScratchFolder() { cache::remove_tree(m_path); }
+
+TrialRunner::TrialRunner(const scenario::Scenario& scenario, const schedule::Catalogue& catalogue)
+    : m_scenario(scenario), m_catalogue(catalogue) {}
+
+bool TrialRunner::uses_fork_server(const CellContext& context) const {
+  return context.python && m_scenario.launch == scenario::LaunchMode::fork_server;
+}
+
+launch::ForkServer& TrialRunner::fork_server_for(const CellContext& context) {
+  std::string key = context.toolkit.python;
+  for (const auto& [name, value] : context.environment) {
+    key += "\n" + name + "=" + value;
+  }
+  auto& server = m_servers[key];
+  if (!server) {
+    // Its own Inductor cache outlives the run: the compiler probes that it makes at its start are kept there.
+    std::string own_cache = base::cache_home() + "/fork-server/" + context.toolkit.fingerprint;
+    if (!base::make_folders(own_cache)) {
+      own_cache = m_scratch.path() + "/fork-server";
+    }
+    launch::Environment environment = context.environment;
+    environment.emplace_back("TORCHINDUCTOR_CACHE_DIR", own_cache);
+    environment.emplace_back("TMPDIR", m_scratch.path());
+    server = std::make_unique<launch::ForkServer>(context.toolkit.python, environment, m_scratch.path() + "/fork-server.log");
+  }
+  return *server;
+}
+
+launch::ProcessStarter& TrialRunner::starter_for(const CellContext& context) {
+  if (uses_fork_server(context)) {
+    return fork_server_for(context);
+  }
+  return m_fresh;
+}
+
+double TrialRunner::warm_up(const CellContext& context) {
+  return uses_fork_server(context) ? fork_server_for(context).ensure_started() : 0;
+}
+
+launch::TrialSpec TrialRunner::make_spec(const CellContext& context, const std::string& folder,
+                                         const std::string& scratch) const {
+  launch::TrialSpec spec;
+  spec.argv = context.argv;
+  spec.python = context.python;
+  if (context.python && !uses_fork_server(context) && has_main_points(m_scenario)) {
+    spec.argv.insert(spec.argv.begin() + 1, {"-m", "racelab_agent.run_main"});
+  }
+  spec.environment = context.environment;
+  for (const auto& variable : cache::private_caches(scratch + "/caches")) {
+    spec.environment.push_back(variable);
+  }
+  make_or_throw(scratch + "/tmp");
+  spec.environment.emplace_back("TMPDIR", scratch + "/tmp");
+  spec.environment.emplace_back("RACELAB_AGENT_CONFIG", folder + "/agent.json");
+  spec.directory = m_scenario.pipeline.directory;
+  spec.stdout_file = folder + "/stdout";
+  spec.stderr_file = folder + "/stderr";
+  spec.stacks_file = folder + "/stacks.txt";
+  spec.time_limit = m_scenario.time_limit;
+  spec.quiet_time = m_scenario.quiet_time;
+  return spec;
+}
+
+TrialOutcome TrialRunner::run(const CellContext& context, const schedule::Interleaving& interleaving, int index,
+                              const std::string& folder, const std::optional<cache::SnapshotStore::Snapshot>& snapshot,
+                              const std::function<void(const std::string&)>& keep_caches) {
+  const auto started = Clock::now();
+  make_or_throw(folder);
+  const std::string scratch = fmt::format("{}/trial-{}", m_scratch.path(), index);
+  cache::prepare(context.cache, snapshot, scratch + "/caches");
+  const launch::TrialSpec spec = make_spec(context, folder, scratch);
+  const auto places = places_used(interleaving, m_scenario, m_catalogue);
+  write_or_throw(folder + "/agent.json",
+                 agent_config(m_scenario, context.mitigation, places, folder + "/facts.jsonl", spec.stacks_file).dump(1));
+  board::Board board = board::Board::create(board_plan(interleaving, places, m_catalogue));
+
+  TrialOutcome outcome;
+  outcome.cache_before = cache::measure(scratch + "/caches");
+  launch::ProcessStarter& starter = starter_for(context);
+  const auto launched = Clock::now();
+  const launch::TrialEnd end = launch::run_trial(starter, spec, board);
+  const double launch_s = seconds_since(launched);
+  outcome.cache_after = cache::measure(scratch + "/caches");
+  const auto record = read_record(index, board, end, folder + "/facts.jsonl", spec.stacks_file);
+  write_or_throw(folder + "/events.jsonl", events_text(record));
+
+  outcome.result = judge_trial(record, interleaving);
+  outcome.end = record.end.kind;
+  outcome.end_message = record.end.message;
+  const auto proof = cache::prove(context.cache, cache::look_ups(outcome.result.cache_counters), outcome.cache_before,
+                                  outcome.cache_after);
+  outcome.state_proved = proof.proved;
+  outcome.state_message = proof.message;
+  if (keep_caches) {
+    keep_caches(scratch + "/caches");
+  }
+  cache::remove_tree(scratch);
+  outcome.result.overhead_s = seconds_since(started) - launch_s;
+  return outcome;
+}
+
+} // namespace racelab::run

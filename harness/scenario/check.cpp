@@ -1,0 +1,141 @@
+// The checks of read.h that need more than one place of the document.
+#include "base/text.h"
+#include "scenario/read.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace racelab::scenario {
+
+namespace {
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+class Checker {
+public:
+  Checker(const Value& document, const Vocabulary& vocabulary, const Scenario& scenario, Diagnostics& diagnostics)
+      : m_document(document), m_vocabulary(vocabulary), m_scenario(scenario), m_diagnostics(diagnostics) {}
+
+  void check() {
+    check_new_names();
+    check_cache_names();
+    check_placeholders();
+    check_times();
+    check_expect();
+  }
+
+private:
+  void check_new_name(const std::string& name, const base::SourcePlace& place) {
+    if (contains(m_vocabulary.regions, name) || contains(m_vocabulary.locks, name) ||
+        contains(m_vocabulary.points, name))
+      m_diagnostics.add(place, fmt::format("'{}' is built in already; choose another name", name));
+  }
+
+  void check_new_names() {
+    std::set<std::string> points;
+    for (const PointDeclaration& point : m_scenario.points) {
+      check_new_name(point.name, point.place);
+      points.insert(point.name);
+    }
+    for (const LockDeclaration& lock : m_scenario.locks) {
+      check_new_name(lock.name, lock.place);
+      if (points.contains(lock.name))
+        m_diagnostics.add(lock.place, fmt::format("'{}' is a point already; choose another name", lock.name));
+    }
+  }
+
+  // A cell called "cold" in a report must be cold.
+  void check_cache_names() {
+    for (const CacheState& cache : m_scenario.caches)
+      if ((cache.name == "cold" && cache.kind != CacheKind::cold) ||
+          (cache.name == "warm" && cache.kind != CacheKind::warm))
+        m_diagnostics.add(cache.place, fmt::format("a cache state named '{0}' must be from {0}", cache.name));
+  }
+
+  void check_placeholders() {
+    if (const Value* pipeline = m_document.find("pipeline")) {
+      check_placeholders_in(pipeline->find("command"));
+      check_placeholders_in(pipeline->find("env"));
+    }
+    if (const Value* mitigations = m_document.find("mitigations"))
+      for (const Entry& entry : mitigations->entries)
+        check_placeholders_in(entry.value.find("env"));
+  }
+
+  void check_placeholders_in(const Value* value) {
+    if (value == nullptr)
+      return;
+    if (value->kind == Value::Kind::scalar)
+      check_placeholders_of(value->text, value->place);
+    for (const Value& item : value->items)
+      check_placeholders_of(item.text, item.place);
+    for (const Entry& entry : value->entries)
+      check_placeholders_of(entry.value.text, entry.value.place);
+  }
+
+  // Other braces are the program's own affair: JSON in an argument, say.
+  void check_placeholders_of(const std::string& text, const base::SourcePlace& place) {
+    for (std::size_t open = text.find('{'); open != std::string::npos; open = text.find('{', open + 1)) {
+      const std::string rest = text.substr(open + 1, text.find_first_of("{}", open + 1) - open - 1);
+      const bool closed = open + 1 + rest.size() < text.size() && text[open + 1 + rest.size()] == '}';
+      if (!rest.starts_with("layout.") && !rest.starts_with("scenario."))
+        continue;
+      if (!closed)
+        m_diagnostics.add(place, fmt::format("the placeholder '{{{}' is never closed", rest));
+      else if (rest.starts_with("layout."))
+        check_role(rest.substr(std::string_view("layout.").size()), place);
+      else if (rest != "scenario.dir")
+        m_diagnostics.add(place, fmt::format("unknown placeholder '{{{}}}'; did you mean '{{scenario.dir}}'?", rest));
+    }
+  }
+
+  void check_role(const std::string& role, const base::SourcePlace& place) {
+    for (const Layout& layout : m_scenario.layouts) {
+      std::vector<std::string> roles;
+      for (const auto& [name, gpus] : layout.roles)
+        roles.push_back(name);
+      if (!contains(roles, role))
+        m_diagnostics.add(place, fmt::format("layout '{}' has no role '{}', which '{{layout.{}}}' needs{}", layout.name,
+                                             role, role, base::did_you_mean(role, roles)));
+    }
+  }
+
+  void check_times() {
+    if (m_scenario.quiet_time < m_scenario.time_limit)
+      return;
+    const Value* place = m_document.find("quiet_time");
+    if (place == nullptr)
+      place = m_document.find("time_limit");
+    if (place != nullptr)
+      m_diagnostics.add(place->place, fmt::format("quiet_time ({}) must be shorter than time_limit ({})",
+                                                  base::format_duration(m_scenario.quiet_time),
+                                                  base::format_duration(m_scenario.time_limit)));
+  }
+
+  void check_expect() {
+    const Value* rules = m_document.find("expect");
+    if (rules == nullptr)
+      return;
+    for (const Value& rule : rules->items)
+      if (!rule.has("status") && !rule.has("faults") && !rule.has("tokens_per_s"))
+        m_diagnostics.add(rule.place, "this rule expects nothing: give it status, faults or tokens_per_s");
+  }
+
+  const Value& m_document;
+  const Vocabulary& m_vocabulary;
+  const Scenario& m_scenario;
+  Diagnostics& m_diagnostics;
+};
+
+} // namespace
+
+void check_scenario(const Value& document, const Vocabulary& vocabulary, const Scenario& scenario,
+                    Diagnostics& diagnostics) {
+  Checker(document, vocabulary, scenario, diagnostics).check();
+}
+
+} // namespace racelab::scenario

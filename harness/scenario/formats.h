@@ -1,0 +1,32 @@
+#pragma once
+// What a text of a scenario may look like: one row per format, used by the check, by the messages and by the JSON
+// Schema.
+#include <string_view>
+
+namespace racelab::scenario {
+
+// Longest name; an event name adds ".released" and must still fit the board's names.
+constexpr std::size_t k_max_name = 80;
+
+enum class Format {
+  text,             // anything but blanks
+  any,              // anything, also nothing
+  name,             // part of a cell id, hence of a path
+  point_name,       // "queue.put"
+  environment_name, // "CUDA_VISIBLE_DEVICES"
+  dotted_path,      // "torch._dynamo.config.verbose"
+  attribute,        // "mypkg.queue:HiddenStateQueue.put"
+  value_path,       // "0.tokens"
+  event,            // "drafter0 fx.trace.enter#2"; taken apart in read.cpp
+  order,            // "EVENT < EVENT"; taken apart in read.cpp
+};
+
+struct FormatRule {
+  const char* pattern; // ECMAScript regular expression for the schema; accepts what `accepts` does
+  const char* meaning; // for people: "must be ..."
+  bool (*accepts)(std::string_view text);
+};
+
+const FormatRule& rule_of(Format format);
+
+} // namespace racelab::scenario

@@ -1,0 +1,140 @@
+#pragma once
+// The scenario model: one YAML file as values. parse.h reads it, expand.h makes cells of it; nothing here does I/O.
+#include "base/error.h"
+#include "schedule/interleaving.h"
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace racelab::scenario {
+
+using Json = nlohmann::ordered_json;
+
+// The program under test.
+struct Pipeline {
+  // Words of the command line. "python" as the first word is the toolkit's interpreter. Placeholders `{layout.ROLE}`
+  // and
+  // `{scenario.dir}` are replaced per cell.
+  std::vector<std::string> command;
+  std::string directory;                                // absolute; default: the folder of the scenario file
+  std::vector<std::pair<std::string, std::string>> env; // added to the clean environment of a trial
+};
+
+// A point on the user's own code: `at` is "module:attr.attr"; "__main__:name" is the script itself.
+struct PointDeclaration {
+  std::string name;
+  std::string at;
+  base::SourcePlace place;
+};
+
+// A lock of the user's own: `at` is "module:attr" of a lock object, or "module:Class.attr" for one made per instance.
+struct LockDeclaration {
+  std::string name;
+  std::string at;
+  base::SourcePlace place;
+};
+
+// Where tokens/s come from: the value returned by a call (`at`), or a part of it (`value`: attribute, key or index
+// path, "tokens", "0.tokens"; empty: the value itself).
+struct TokensSource {
+  std::string at;
+  std::string value;
+  base::SourcePlace place;
+};
+
+enum class CacheKind { cold, warm };
+
+struct CacheState {
+  std::string name;
+  CacheKind kind = CacheKind::cold;
+  base::SourcePlace place;
+};
+
+// Which role's actors sit on which logical GPU, in actor order: {target: [0], drafter: [1, 2, 3]}.
+struct Layout {
+  std::string name;
+  std::vector<std::pair<std::string, std::vector<int>>> roles;
+  int required_gpus = 0; // fewer GPUs at hand: the cell is skipped with a reason instead of folded
+  base::SourcePlace place;
+
+  int logical_devices() const; // number of distinct logical GPUs
+};
+
+// A change of the program's environment or torch configuration that somebody claims to help (or to harm).
+struct Mitigation {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> env;
+  // "torch._dynamo.config.error_on_nested_fx_trace" -> value; set in the pipeline's process as soon as the module is
+  // imported.
+  std::vector<std::pair<std::string, Json>> config;
+  base::SourcePlace place;
+};
+
+// Which cells a rule speaks about; an empty list matches everything.
+struct When {
+  std::vector<std::string> cache, interleaving, layout, mitigation, toolkit_name;
+  // Feature -> accepted values, e.g. "fx_flag" -> ["global"]. Features are found by looking at the toolkit.
+  std::vector<std::pair<std::string, std::vector<std::string>>> features;
+};
+
+enum class Frequency {
+  always,    // in every trial
+  never,     // in no trial
+  sometimes, // in at least one trial
+  any,       // left to chance: reported, never a failure
+};
+
+struct ThroughputBound {
+  std::string who;     // an actor, or "total"
+  double at_least = 0; // tokens/s
+};
+
+// One rule of `expect`. Rules are applied in file order; a later one overrides an earlier one for the keys it names.
+struct Expectation {
+  When when;
+  std::vector<std::string> status;                       // accepted schedule statuses; empty: not said
+  std::vector<std::pair<std::string, Frequency>> faults; // fault kind -> how often
+  std::vector<ThroughputBound> tokens_per_s;
+  base::SourcePlace place;
+};
+
+// The axes to cross, in this order, by name; filled with everything the scenario defines where the file says nothing.
+struct Matrix {
+  std::vector<std::string> toolkits, caches, layouts, interleavings, mitigations;
+  std::vector<When> exclude;
+};
+
+enum class LaunchMode { fork_server, fresh };
+
+struct Scenario {
+  std::string file;      // as given on the command line
+  std::string directory; // absolute folder of the file
+  std::string digest;    // hexadecimal XXH3-64 of the file's bytes
+  std::string name;
+  std::string about;
+  Pipeline pipeline;
+  std::vector<PointDeclaration> points;
+  std::vector<LockDeclaration> locks;
+  std::optional<TokensSource> tokens;
+  std::vector<std::string> record; // points and locks that are recorded in every trial, whatever the interleaving
+  std::vector<CacheState> caches;  // at least one
+  std::vector<Layout> layouts;     // at least one; "none" (no roles) where the file names none
+  std::vector<schedule::Interleaving> interleavings; // at least one
+  std::vector<Mitigation> mitigations;               // at least "none"
+  Matrix matrix;
+  std::vector<Expectation> expect;
+  int trials = 3;
+  std::vector<std::pair<When, int>> trials_where; // a later match overrides `trials`
+  std::chrono::milliseconds time_limit{120'000};  // of one trial
+  std::chrono::milliseconds quiet_time{300};      // all threads asleep this long: the schedule, or the trial, is stuck
+  LaunchMode launch = LaunchMode::fork_server;
+  std::uint64_t seed = 0;
+};
+
+} // namespace racelab::scenario
