@@ -49,6 +49,32 @@ std::string with_prefix(double value, std::string_view unit) {
   return suffix.empty() ? three_digits(value) : three_digits(value) + " " + suffix;
 }
 
+// Appends a quoted text, an escaped character or a plain one at line[i] to `word` and moves `i` behind it. False: it
+// has no end.
+bool take_word_part(std::string_view line, std::size_t& i, std::string& word) {
+  const char quote = line[i];
+  if (quote == '\\') {
+    if (i + 1 == line.size())
+      return false;
+    word += line[i + 1];
+    i += 2;
+    return true;
+  }
+  if (quote != '\'' && quote != '"') {
+    word += line[i++];
+    return true;
+  }
+  for (++i; i < line.size() && line[i] != quote; ++i) {
+    // Within double quotes a backslash stays unless it protects one of these (POSIX shell, 2.2.3).
+    const bool escape = quote == '"' && line[i] == '\\' && i + 1 < line.size() &&
+                        std::string_view("$`\"\\\n").find(line[i + 1]) != std::string_view::npos;
+    if (escape && line[++i] == '\n')
+      continue;
+    word += line[i];
+  }
+  return i++ < line.size();
+}
+
 // Reads "NUMBER UNIT" off the front of `text`; milliseconds, or nullopt.
 std::optional<double> take_duration_part(std::string_view& text) {
   const std::size_t digits_end = std::min(text.find_first_not_of("0123456789."), text.size());
@@ -167,45 +193,22 @@ bool glob_match(std::string_view pattern, std::string_view text) {
 std::optional<std::vector<std::string>> split_words(std::string_view line) {
   std::vector<std::string> words;
   std::string word;
-  bool in_word = false;
-  char quote = 0;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (quote == '\'') {
-      if (c == quote)
-        quote = 0;
-      else
-        word += c;
-    } else if (c == '\\') {
-      if (++i == line.size())
-        return std::nullopt;
-      // Within double quotes a backslash stays unless it protects one of these (POSIX shell, 2.2.3).
-      if (quote == '"' && std::string_view("$`\"\\\n").find(line[i]) == std::string_view::npos)
-        word += c;
-      if (line[i] != '\n') {
-        word += line[i];
-        in_word = true;
-      }
-    } else if (quote == '"') {
-      if (c == quote)
-        quote = 0;
-      else
-        word += c;
-    } else if (c == '\'' || c == '"') {
-      quote = c;
-      in_word = true;
-    } else if (is_blank(c)) {
+  bool in_word = false; // also of an empty word: ''
+  for (std::size_t i = 0; i < line.size();) {
+    if (is_blank(line[i])) {
       if (in_word)
         words.push_back(std::move(word));
       word.clear();
       in_word = false;
+      ++i;
+    } else if (line.substr(i, 2) == "\\\n") {
+      i += 2; // the line goes on
     } else {
-      word += c;
       in_word = true;
+      if (!take_word_part(line, i, word))
+        return std::nullopt;
     }
   }
-  if (quote != 0)
-    return std::nullopt;
   if (in_word)
     words.push_back(std::move(word));
   return words;

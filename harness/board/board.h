@@ -7,8 +7,9 @@
 // became ready, one wake-up per hand-over. There is no controller process in the path.
 //
 // What it guarantees. The log is a total order of the passes, and every listed step is logged after its predecessors. A
-// schedule that cannot go on is given up in the very call that makes it so: when an actor ends while a step of its own is open
-// (unreachable), or when waiting for steps, regions and known locks closes a cycle (impossible). Then all parked actors are
+// schedule that cannot go on is given up in the very call that makes it so: when an actor ends while a step of its own is open, or
+// comes to a later step of its own without having passed an earlier one (unreachable), or when waiting for steps, regions and
+// known locks closes a cycle (impossible). Then all parked actors are
 // let go, and points hold nobody any more.
 //
 // What it cannot do. It knows only the waiting that it is told of. A wait in a lock it does not know is seen by the harness's
@@ -160,6 +161,7 @@ private:
   void end_actor_locked(int actor);
   void give_up_locked(ScheduleState why);
   void detect_cycle(int start);
+  int overtaken_step() const;
   bool walk_waits(int actor, std::vector<WaitEdge>& path, std::vector<std::uint8_t>& visited, int start) const;
   std::vector<WaitEdge> waits_of(int actor) const;
 

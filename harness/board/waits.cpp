@@ -51,6 +51,19 @@ bool Board::walk_waits(int actor, std::vector<WaitEdge>& path, std::vector<std::
   return false;
 }
 
+// An open step that nothing but its own actor stands in the way of, although that actor waits elsewhere: -1 if there is none.
+int Board::overtaken_step() const {
+  const Header& h = memory().header;
+  for (int i = 0; i < h.steps; ++i) {
+    const StepSlot& s = memory().steps[i];
+    const ActorSlot& a = memory().actors[s.actor];
+    if (!s.done && is_ready(i) && a.state == ActorState::parked && a.step != i) {
+      return i;
+    }
+  }
+  return -1;
+}
+
 // `start` has just begun to wait, so that any new cycle goes through it.
 void Board::detect_cycle(int start) {
   Header& h = memory().header;
@@ -62,10 +75,16 @@ void Board::detect_cycle(int start) {
   if (!walk_waits(start, path, visited, start)) {
     return;
   }
-  const bool held_by_us = std::any_of(path.begin(), path.end(), [](const WaitEdge& w) { return w.kind != WaitKind::for_lock; });
   h.chain_length = static_cast<int>(path.size());
   std::copy(path.begin(), path.end(), h.chain.begin());
-  if (held_by_us) {
+  const auto count = [&](WaitKind kind) {
+    return std::count_if(path.begin(), path.end(), [&](const WaitEdge& w) { return w.kind == kind; });
+  };
+  if (count(WaitKind::for_event) == h.chain_length) {
+    // Only events wait for events: an actor has come to a later step of its own without passing an earlier one.
+    h.stuck_step = overtaken_step();
+    give_up_locked(ScheduleState::unreachable);
+  } else if (count(WaitKind::for_lock) < h.chain_length) {
     give_up_locked(ScheduleState::impossible);
   }
   // A cycle of known locks alone is the program's own deadlock: nothing we could let go would end it. The chain stays on

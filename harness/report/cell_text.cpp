@@ -255,6 +255,7 @@ std::string gpus_text(const result::MachineInfo& machine) {
   for (const std::string& gpu : machine.gpus)
     ++counts[printable(gpu)];
   std::vector<std::string> parts;
+  parts.reserve(counts.size());
   for (const auto& [name, count] : counts)
     parts.push_back(fmt::format("{} × {}", count, name));
   return base::join(parts, ", ");

@@ -114,6 +114,7 @@ std::string tracer_text(const TracerGroup& group) {
   for (const auto& [entry, count] : entries)
     total += count;
   std::vector<std::string> parts;
+  parts.reserve(entries.size());
   for (const auto& [entry, count] : entries)
     parts.push_back(count > 0 ? fmt::format("{} × {}", count, printable(entry))
                               : fmt::format("{}: 0 of {}", printable(entry), total));

@@ -34,8 +34,8 @@ struct Spread {
 struct ActorThroughput {
   std::string actor;
   std::int64_t tokens = 0;
-  double steady_tokens_per_s =
-      0;                   // from the end of its first step to the end of its last one; 0 with fewer than two steps
+  // From the end of its first step to the end of its last one; 0 with fewer than two steps.
+  double steady_tokens_per_s = 0;
   double first_step_s = 0; // from the beginning to the end of its first step; 0: none
   double waited_s = 0;     // parked by racelab
 };
@@ -79,8 +79,8 @@ struct CellResult {
   int realised = 0, unreachable = 0, impossible = 0, diverged = 0, unproved = 0;
   bool controlled = false;            // an order was asked for
   std::optional<std::string> skipped; // why the cell did not run
-  std::vector<std::pair<std::string, Proportion>>
-      faults; // trials with at least one, by kind; all that were seen or expected
+  // Trials with at least one, by kind; all that were seen or expected.
+  std::vector<std::pair<std::string, Proportion>> faults;
   std::vector<std::pair<std::string, std::string>> expected; // "status" and fault kinds -> what the scenario expects
   Verdict verdict = Verdict::skipped;
   std::vector<std::string> reasons; // why the verdict is what it is; first the most telling

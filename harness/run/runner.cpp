@@ -259,12 +259,14 @@ std::optional<cache::SnapshotStore::Snapshot> Runner::snapshot_for(const CellCon
     m_result.notes.push_back(fmt::format("warm snapshot {}…: {} files, {}, filled serially in {:.1f} s", key.substr(0, 4),
                                          snapshot->size.files, base::format_bytes(static_cast<unsigned long long>(snapshot->size.bytes)),
                                          outcome.result.wall_s));
-  } else {
+    m_progress.note(m_result.notes.back());
+  } else if (m_told_snapshots.insert(key).second) {
     m_result.notes.push_back(fmt::format("warm snapshot {}…: {} files, {}, kept from an earlier run", key.substr(0, 4),
                                          snapshot->size.files,
                                          base::format_bytes(static_cast<unsigned long long>(snapshot->size.bytes))));
+    m_progress.note(m_result.notes.back());
   }
-  m_progress.note(m_result.notes.back());
+  m_told_snapshots.insert(key);
   return snapshot;
 }
 

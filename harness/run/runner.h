@@ -8,6 +8,7 @@
 #include "toolkit/toolkit.h"
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,7 @@ private:
   report::ProgressReporter& m_progress;
   TrialRunner m_trials;
   result::RunResult m_result;
+  std::set<std::string> m_told_snapshots; // noted in the report's head already
   int m_next_trial = 1;
   bool m_interrupted = false;
 };

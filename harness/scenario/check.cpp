@@ -11,6 +11,12 @@ namespace racelab::scenario {
 
 namespace {
 
+// "{layout.ROLE.count}" is the number of the role's actors.
+std::string without_count(const std::string& role) {
+  constexpr std::string_view suffix = ".count";
+  return role.size() > suffix.size() && role.ends_with(suffix) ? role.substr(0, role.size() - suffix.size()) : role;
+}
+
 bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -87,7 +93,7 @@ private:
       if (!closed)
         m_diagnostics.add(place, fmt::format("the placeholder '{{{}' is never closed", rest));
       else if (rest.starts_with("layout."))
-        check_role(rest.substr(std::string_view("layout.").size()), place);
+        check_role(without_count(rest.substr(std::string_view("layout.").size())), place);
       else if (rest != "scenario.dir")
         m_diagnostics.add(place, fmt::format("unknown placeholder '{{{}}}'; did you mean '{{scenario.dir}}'?", rest));
     }

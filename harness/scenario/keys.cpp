@@ -7,7 +7,7 @@ namespace racelab::scenario {
 namespace {
 
 constexpr std::uint64_t k_second = 1000;
-constexpr std::uint64_t k_day = 24 * 3600 * k_second;
+constexpr std::uint64_t k_day = 86'400 * k_second;
 constexpr std::uint64_t k_max_gpus = 1024;
 
 Key required(std::string name, Shape shape, std::string doc) {

@@ -57,6 +57,11 @@ void add_code_names(NameTables& tables, const Value& document, const Vocabulary&
 
   NameTable recordable = {"point or lock", regions.names, k_list_points};
   append(recordable.names, vocabulary.locks);
+  if (document.has("tokens")) { // the call that makes tokens is a region of its own
+    append(events.names, {"tokens.enter", "tokens.exit"});
+    append(regions.names, {"tokens"});
+    append(recordable.names, {"tokens"});
+  }
   append(recordable.names, *locks);
   append(recordable.names, events.names);
 

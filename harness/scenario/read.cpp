@@ -57,6 +57,7 @@ void read_duration_into(const Value* value, std::chrono::milliseconds& result) {
 
 std::vector<std::string> names_of(const auto& definitions) {
   std::vector<std::string> names;
+  names.reserve(definitions.size());
   for (const auto& definition : definitions)
     names.push_back(definition.name);
   return names;

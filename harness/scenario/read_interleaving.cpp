@@ -86,6 +86,7 @@ private:
         continue;
       }
       std::vector<std::optional<EventRef>> events;
+      events.reserve(parts.size());
       for (const std::string& part : parts)
         events.push_back(read_event(part, item.place));
       for (std::size_t i = 0; i + 1 < events.size(); ++i)

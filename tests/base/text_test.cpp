@@ -95,6 +95,9 @@ TEST(SplitWords, splits_as_a_shell_would) {
   EXPECT_THAT(*split_words(R"(a'b'"c")"), ElementsAre("abc"));
   EXPECT_THAT(*split_words("'' \"\""), ElementsAre("", ""));
   EXPECT_THAT(*split_words("a \\\n b"), ElementsAre("a", "b"));
+  EXPECT_THAT(*split_words("a\\\nb"), ElementsAre("ab"));
+  EXPECT_THAT(*split_words("\"a\\\nb\""), ElementsAre("ab"));
+  EXPECT_THAT(*split_words(R"('a\b' "it's" \\)"), ElementsAre("a\\b", "it's", "\\"));
   EXPECT_TRUE(split_words("  \t ")->empty());
 }
 

@@ -190,6 +190,20 @@ TEST(Parse, leaves_braces_alone_that_are_no_placeholders) {
   EXPECT_EQ(scenario.pipeline.command[1], "{\"a\": {\"b\": 1}}");
 }
 
+TEST(Parse, knows_the_number_of_a_role_as_a_placeholder) {
+  const Scenario scenario = parse("racelab: 1\nname: x\npipeline: {command: [a, '--n={layout.drafter.count}']}\n"
+                                  "layouts: {x: {drafter: [0, 1]}}\n");
+  EXPECT_EQ(scenario.pipeline.command[1], "--n={layout.drafter.count}");
+}
+
+TEST(Parse, makes_the_call_that_counts_tokens_a_region) {
+  const Scenario scenario = parse(std::string(test::k_head) + R"(tokens: {at: "train:step"}
+record: [tokens]
+interleavings: {a: [A tokens.enter], b: {serialize: tokens}}
+)");
+  EXPECT_EQ(scenario.interleavings[1].regions.at(0), "tokens");
+}
+
 TEST(Parse, has_a_digest_of_the_bytes_alone) {
   const std::string digest = parse(test::k_head).digest;
   EXPECT_EQ(digest.size(), 16U);

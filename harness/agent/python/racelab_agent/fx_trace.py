@@ -36,6 +36,8 @@ class _Trace:
 
 
 _open = threading.local()
+_WRAPPERS = {__name__, "torch._dynamo.eval_frame", "torch._compile", "torch.fx._symbolic_trace", "contextlib", "functools"}
+"""Modules whose frames only pass a call on: they say nothing of who traces."""
 
 
 def install(entry: dict[str, Any]) -> None:
@@ -108,12 +110,13 @@ def _hooked_create(create: Any, points: hooks.ScopePoints) -> Any:
 
 def _led_by(frame: FrameType | None, attribution: list[dict[str, str]]) -> str:
     """The outermost function on the stack that the catalogue knows as a way into a trace, else the nearest one."""
-    nearest = f"{frame.f_globals.get('__name__', '?')}.{frame.f_code.co_name}" if frame else "?"
-    found = ""
+    nearest = found = ""
     while frame is not None:
         name, module = frame.f_code.co_name, frame.f_globals.get("__name__", "")
+        if not nearest and module not in _WRAPPERS:
+            nearest = f"{module}.{name}"
         for known in attribution:
             if name == known["function"] and module == known["module"]:
                 found = known["name"]
         frame = frame.f_back
-    return found or nearest
+    return found or nearest or "?"
