@@ -36,7 +36,7 @@ void declare(Options& options, RunArguments& a) {
   options.option("-k", a.pattern, "PATTERN", "Only cells whose id matches (a glob, or a part of the id)");
   options.option("--trials", a.trials, "N", "Trials of each cell, instead of the scenario's", 1, 100000);
   options.repeated("--set", a.sets, "PATH=VALUE", "Change a key of the scenario: cache=cold, launch=fresh, pipeline.env.X=1");
-  options.repeated("--toolkit", a.toolkits, "NAME|PYTHON", "Toolkit to run on, instead of the scenario's; may be repeated");
+  options.repeated("--toolkit", a.toolkits, "NAME|[NAME=]PATH", "Toolkit to run on, instead of the scenario's: a name, or a Python; may be repeated");
   options.option("--devices", a.devices, "LIST", "Devices to use: cpu, or cuda:0,cuda:1");
   options.option("--seed", a.seed, "N", "Seed of the scenario's random choices", 0, 2147483647);
   options.option("--output", a.output, "DIR", "Where the run's files go (default: reports/runs/TIME-SCENARIO)");
@@ -117,9 +117,13 @@ int run_verb(const std::vector<std::string>& arguments) {
   if (!options.parse(arguments)) {
     return 0;
   }
-  std::vector<std::string> sets = a.sets;
-  if (!a.toolkits.empty()) {
-    sets.push_back("matrix.toolkits=[\"" + base::join(a.toolkits, "\",\"") + "\"]");
+  toolkit::InstalledToolkits toolkits;
+  std::vector<std::string> sets = a.sets, names;
+  for (const std::string& toolkit : a.toolkits) {
+    names.push_back(toolkits.add(toolkit));
+  }
+  if (!names.empty()) {
+    sets.push_back("matrix.toolkits=[\"" + base::join(names, "\",\"") + "\"]");
   }
   const auto catalogue = load_catalogue();
   scenario::Scenario scenario = load_scenario(a.scenario, sets, catalogue);
@@ -137,7 +141,6 @@ int run_verb(const std::vector<std::string>& arguments) {
   if (!a.devices.empty()) {
     run_options.devices = parse_devices(a.devices);
   }
-  toolkit::InstalledToolkits toolkits;
   if (a.dry_run) {
     std::cout << run::explain(scenario, catalogue, run::plan_cells(scenario, run_options, toolkits));
     return 0;

@@ -173,9 +173,13 @@ FaultChoice choose_faults(const RunResult& run, std::size_t at_most) {
         unexpected.push_back({&cell, &trial, surprise, false});
         cell_has_one = true;
       }
-      for (const Fault& fault : trial.faults)
-        if (expects(cell, fault.kind) && kinds.insert(fault.kind).second)
+      bool shown = surprise != nullptr; // one block a trial: its other faults are in the same schedule
+      for (const Fault& fault : trial.faults) {
+        if (expects(cell, fault.kind) && kinds.insert(fault.kind).second && !shown) {
           expected.push_back({&cell, &trial, &fault, true});
+          shown = true;
+        }
+      }
     }
   }
   FaultChoice choice;

@@ -59,6 +59,10 @@ result::MachineInfo describe_machine(const toolkit::Toolkit& toolkit) {
   return machine;
 }
 
+bool has_schedule(const result::CellResult& cell) {
+  return std::any_of(cell.trial_results.begin(), cell.trial_results.end(), [](const auto& t) { return !t.schedule.empty(); });
+}
+
 // A folder of its own for every run, also for two racelabs in the same second.
 std::string make_run_folder(const std::string& wanted, const std::string& scenario) {
   const std::string base =
@@ -222,6 +226,9 @@ bool Runner::run_trials(const CellContext& context, result::CellResult& cell,
     outcome.result.directory = folder;
     note_cache(outcome, i == 1, cell);
     m_progress.trial_done(report::trial_done_of(context.cell.id, context.cell.trials, outcome.result));
+    if (outcome.result.faults.empty() || has_schedule(cell)) {
+      outcome.result.schedule.clear(); // one view per cell is enough; events.jsonl has them all
+    }
     cell.trial_results.push_back(std::move(outcome.result));
     if (launch::interrupts() > 0) {
       return false;

@@ -54,8 +54,11 @@ result::TrialResult judge_trial(const result::TrialRecord& record, const schedul
   trial.cache_counters = oracle::counters(record);
   trial.tracer_entries = oracle::tracer_entries(record);
   trial.wall_s = record.wall_s;
-  for (const auto& event : record.events) {
-    trial.schedule.push_back(event);
+  for (std::size_t i = 0; i < record.events.size(); ++i) {
+    if (record.events[i].kind == result::EventKind::pass) {
+      trial.schedule.push_back(record.events[i]);
+      trial.schedule.back().index = static_cast<int>(i);
+    }
   }
   return trial;
 }

@@ -142,7 +142,8 @@ Toolkit InstalledToolkits::get(const std::string& name) {
   if (const auto known = m_known.find(name); known != m_known.end()) {
     return known->second;
   }
-  const std::string python = find_python(name, names());
+  const auto added = m_added.find(name);
+  const std::string python = find_python(added == m_added.end() ? name : added->second, names());
   const std::string agent = base::agent_folder();
   const std::string state = state_of(python) + "|" + stamp(agent + "/racelab_agent/probe.py") + "|" +
                             stamp(agent + "/racelab_agent/catalogue.json");
@@ -166,8 +167,28 @@ Toolkit InstalledToolkits::get(const std::string& name) {
   return toolkit;
 }
 
+std::string InstalledToolkits::add(const std::string& given) {
+  const std::size_t slash = given.find('/'), equals = given.find('=');
+  if (slash == std::string::npos) {
+    return given;
+  }
+  std::string name = equals < slash ? given.substr(0, equals) : std::string();
+  const fs::path path = equals < slash ? given.substr(equals + 1) : given;
+  if (name.empty()) {
+    const std::string folder = fs::absolute(path).lexically_normal().parent_path().parent_path().filename().string();
+    for (const char c : folder.empty() ? std::string("python") : folder) {
+      name += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' ? c : '_';
+    }
+  }
+  m_added[name] = path.string();
+  return name;
+}
+
 std::vector<std::string> InstalledToolkits::names() {
   std::vector<std::string> names{"current"};
+  for (const auto& [name, path] : m_added) {
+    names.push_back(name);
+  }
   for (const std::string& folder : toolkit_folders()) {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(folder, error)) {

@@ -32,7 +32,7 @@ public:
   virtual std::vector<std::string> names() = 0;
 };
 
-// A name is, in this order: a path to an interpreter (it has a '/'); a folder of that name in $RACELAB_TOOLKITS (which
+// A name is, in this order: one that was added; a path to an interpreter (it has a '/'); a folder of that name in $RACELAB_TOOLKITS (which
 // ./racelab sets) or in the cache folder; "current": $RACELAB_PYTHON, or the folder's toolkit "current", or python3 of PATH.
 // What an interpreter is gets asked once and kept in the cache folder until its packages change.
 class InstalledToolkits : public ToolkitSource {
@@ -40,7 +40,12 @@ public:
   Toolkit get(const std::string& name) override;
   std::vector<std::string> names() override;
 
+  // Takes "NAME", "PATH" of an interpreter or "NAME=PATH", as users give it, and returns the name it has from now on. A path
+  // without a name is called after its environment's folder.
+  std::string add(const std::string& given);
+
 private:
+  std::map<std::string, std::string> m_added; // name -> path
   std::map<std::string, Toolkit> m_known;
 };
 
