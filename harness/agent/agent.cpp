@@ -4,12 +4,14 @@
 #include "board/board.h"
 
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -22,15 +24,21 @@ namespace {
 using racelab::board::Board;
 
 std::once_flag g_attach_once;
-std::optional<Board> g_board;
+Board* g_board = nullptr; // stays mapped: threads may still be inside when the process runs its static destructors
 std::string g_error;
 std::atomic<int> g_state{0}; // 0 unknown, 1 under racelab, 2 not, 3 broken
+
+// The caller's errno, whatever the system calls below say.
+struct KeepErrno {
+  int value = errno;
+  ~KeepErrno() { errno = value; }
+};
 
 // The calling thread's actor; ends it when the thread ends.
 struct ThreadActor {
   int id = -1;
   void end() {
-    if (id >= 0 && g_board) {
+    if (id >= 0 && g_board != nullptr) {
       g_board->end_actor(id);
     }
     id = -1;
@@ -61,7 +69,7 @@ int open_board(const char* spec, std::string& error) {
 
 void forget_parent_actor() {
   t_actor.id = -1; // the child's only thread is a new actor; the parent's goes on in the parent
-  if (g_board) {
+  if (g_board != nullptr) {
     g_board->agent_attached();
   }
 }
@@ -74,10 +82,12 @@ void attach() {
   }
   const int fd = open_board(spec, g_error);
   if (fd >= 0) {
-    g_board = Board::map(fd, g_error);
+    if (auto board = Board::map(fd, g_error)) {
+      g_board = new Board(std::move(*board));
+    }
     close(fd);
   }
-  if (!g_board) {
+  if (g_board == nullptr) {
     g_state = 3;
     return;
   }
@@ -90,7 +100,7 @@ Board* board() {
   if (g_state.load(std::memory_order_acquire) == 0) {
     std::call_once(g_attach_once, attach);
   }
-  return g_state.load(std::memory_order_relaxed) == 1 ? &*g_board : nullptr;
+  return g_state.load(std::memory_order_relaxed) == 1 ? g_board : nullptr;
 }
 
 int actor(Board& b) {
@@ -108,6 +118,7 @@ int actor(Board& b) {
 extern "C" {
 
 int racelab_attach(void) {
+  const KeepErrno keep;
   const Board* b = board();
   return b != nullptr ? 1 : (g_state.load() == 3 ? -1 : 0);
 }
@@ -115,6 +126,7 @@ int racelab_attach(void) {
 const char* racelab_error(void) { return g_error.c_str(); }
 
 int racelab_actor(const char* name) {
+  const KeepErrno keep;
   Board* b = board();
   if (b == nullptr) {
     return -1;
@@ -126,27 +138,32 @@ int racelab_actor(const char* name) {
 }
 
 void racelab_actor_end(void) {
+  const KeepErrno keep;
   if (board() != nullptr) {
     t_actor.end();
   }
 }
 
 int racelab_current_actor(void) {
+  const KeepErrno keep;
   Board* b = board();
   return b == nullptr ? -1 : actor(*b);
 }
 
 int racelab_point_id(const char* name) {
+  const KeepErrno keep;
   Board* b = board();
   return b == nullptr ? -1 : b->find_point(name);
 }
 
 int racelab_lock_id(const char* name) {
+  const KeepErrno keep;
   Board* b = board();
   return b == nullptr ? -1 : b->find_lock(name);
 }
 
 int64_t racelab_point(int point) {
+  const KeepErrno keep;
   if (point < 0) {
     return -1;
   }
@@ -156,6 +173,7 @@ int64_t racelab_point(int point) {
 }
 
 void racelab_tokens(int64_t count) {
+  const KeepErrno keep;
   Board* b = board();
   const int a = b == nullptr ? -1 : actor(*b);
   if (a >= 0) {
@@ -164,6 +182,7 @@ void racelab_tokens(int64_t count) {
 }
 
 void racelab_lock_wanted(int lock) {
+  const KeepErrno keep;
   Board* b = lock < 0 ? nullptr : board();
   const int a = b == nullptr ? -1 : actor(*b);
   if (a >= 0) {
@@ -172,6 +191,7 @@ void racelab_lock_wanted(int lock) {
 }
 
 void racelab_lock_taken(int lock) {
+  const KeepErrno keep;
   Board* b = lock < 0 ? nullptr : board();
   const int a = b == nullptr ? -1 : actor(*b);
   if (a >= 0) {
@@ -180,6 +200,7 @@ void racelab_lock_taken(int lock) {
 }
 
 void racelab_lock_not_taken(int lock) {
+  const KeepErrno keep;
   Board* b = lock < 0 ? nullptr : board();
   const int a = b == nullptr ? -1 : actor(*b);
   if (a >= 0) {
@@ -188,6 +209,7 @@ void racelab_lock_not_taken(int lock) {
 }
 
 void racelab_lock_released(int lock) {
+  const KeepErrno keep;
   Board* b = lock < 0 ? nullptr : board();
   const int a = b == nullptr ? -1 : actor(*b);
   if (a >= 0) {
@@ -196,6 +218,7 @@ void racelab_lock_released(int lock) {
 }
 
 void racelab_fact_lost(void) {
+  const KeepErrno keep;
   Board* b = board();
   if (b != nullptr) {
     b->count_lost_fact();

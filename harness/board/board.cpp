@@ -42,8 +42,8 @@ std::int64_t Board::append(LogKind kind, int actor, int point, int step, std::ui
 int Board::enter_actor(std::string_view name, int pid, int tid, std::uint64_t ident) {
   lock();
   Header& h = memory().header;
-  const std::string wanted(name.substr(0, k_name_size - 8));
-  std::string chosen = wanted;
+  std::string chosen(name.substr(0, k_name_size - 1));
+  const std::string wanted = chosen.substr(0, k_name_size - 8); // room for an ordinal
   int slot = -1;
   for (int ordinal = 2; slot < 0; ++ordinal) {
     int found = -1;

@@ -161,7 +161,8 @@ private:
   void end_actor_locked(int actor);
   void give_up_locked(ScheduleState why);
   void detect_cycle(int start);
-  int overtaken_step() const;
+  int overtaken_step(const std::vector<WaitEdge>& cycle) const;
+  std::vector<int> open_steps_before(int step) const;
   bool walk_waits(int actor, std::vector<WaitEdge>& path, std::vector<std::uint8_t>& visited, int start) const;
   std::vector<WaitEdge> waits_of(int actor) const;
 

@@ -60,6 +60,7 @@ void write_plan(Memory& m, const Plan& plan) {
   }
   for (const PlannedStep& s : plan.steps) {
     if (!actors.count(s.actor)) {
+      check_limit(actors.size() + 1, k_max_actors, "actors");
       ActorSlot& slot = m.actors[h.actors];
       put_name(slot.name, s.actor, "actor");
       slot.state = ActorState::expected;

@@ -9,6 +9,27 @@
 
 namespace racelab::board {
 
+// The open steps that must be done before this one, the nearest first. Not only its direct predecessors: whoever waits for a step
+// waits for all that comes before it, also where the actors between have not arrived yet.
+std::vector<int> Board::open_steps_before(int step) const {
+  const Header& h = memory().header;
+  std::vector<std::uint8_t> seen(static_cast<std::size_t>(h.steps), 0);
+  std::vector<int> found;
+  seen[step] = 1;
+  for (bool more = true; more;) { // the edges of a list are in order: one sweep backwards finds all of them
+    more = false;
+    for (int i = h.edges - 1; i >= 0; --i) {
+      const EdgeSlot& e = memory().edges[i];
+      if (seen[e.after] && !seen[e.before] && !memory().steps[e.before].done) {
+        seen[e.before] = 1;
+        found.push_back(e.before);
+        more = true;
+      }
+    }
+  }
+  return found;
+}
+
 std::vector<WaitEdge> Board::waits_of(int actor) const {
   const Header& h = memory().header;
   const ActorSlot& a = memory().actors[actor];
@@ -19,11 +40,8 @@ std::vector<WaitEdge> Board::waits_of(int actor) const {
       waits.push_back({actor, holder, -1, -1, a.lock, WaitKind::for_lock});
     }
   } else if (a.state == ActorState::parked && a.step >= 0) {
-    for (int i = 0; i < h.edges; ++i) {
-      const EdgeSlot& e = memory().edges[i];
-      if (e.after == a.step && !memory().steps[e.before].done) {
-        waits.push_back({actor, memory().steps[e.before].actor, a.point, e.before, -1, WaitKind::for_event});
-      }
+    for (const int step : open_steps_before(a.step)) {
+      waits.push_back({actor, memory().steps[step].actor, a.point, step, -1, WaitKind::for_event});
     }
   } else if (a.state == ActorState::parked && h.region_owner >= 0) {
     waits.push_back({actor, h.region_owner, a.point, -1, -1, WaitKind::for_region});
@@ -51,14 +69,12 @@ bool Board::walk_waits(int actor, std::vector<WaitEdge>& path, std::vector<std::
   return false;
 }
 
-// An open step that nothing but its own actor stands in the way of, although that actor waits elsewhere: -1 if there is none.
-int Board::overtaken_step() const {
-  const Header& h = memory().header;
-  for (int i = 0; i < h.steps; ++i) {
-    const StepSlot& s = memory().steps[i];
-    const ActorSlot& a = memory().actors[s.actor];
-    if (!s.done && is_ready(i) && a.state == ActorState::parked && a.step != i) {
-      return i;
+// The step of the cycle whose own actor is parked at another one: that actor has come there without passing it. -1: there is none
+// (the plan's edges make a circle themselves).
+int Board::overtaken_step(const std::vector<WaitEdge>& cycle) const {
+  for (const WaitEdge& wait : cycle) {
+    if (memory().actors[wait.other].step != wait.step) {
+      return wait.step;
     }
   }
   return -1;
@@ -82,7 +98,7 @@ void Board::detect_cycle(int start) {
   };
   if (count(WaitKind::for_event) == h.chain_length) {
     // Only events wait for events: an actor has come to a later step of its own without passing an earlier one.
-    h.stuck_step = overtaken_step();
+    h.stuck_step = overtaken_step(path);
     give_up_locked(ScheduleState::unreachable);
   } else if (count(WaitKind::for_lock) < h.chain_length) {
     give_up_locked(ScheduleState::impossible);

@@ -7,6 +7,7 @@
 #include "run/plan.h"
 #include "run/read_record.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 
@@ -34,12 +35,10 @@ void make_or_throw(const std::string& path) {
 
 bool has_main_points(const scenario::Scenario& scenario) {
   const auto in_main = [](const std::string& at) { return at.rfind("__main__:", 0) == 0; };
-  for (const auto& point : scenario.points) {
-    if (in_main(point.at)) {
-      return true;
-    }
-  }
-  return scenario.tokens && in_main(scenario.tokens->at);
+  const auto any_in_main = [&](const auto& places) {
+    return std::any_of(places.begin(), places.end(), [&](const auto& place) { return in_main(place.at); });
+  };
+  return any_in_main(scenario.points) || any_in_main(scenario.locks) || (scenario.tokens && in_main(scenario.tokens->at));
 }
 
 result::TrialResult judge_trial(const result::TrialRecord& record, const schedule::Interleaving& interleaving) {

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import threading
 import traceback
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from racelab_agent import board, facts
 

@@ -27,7 +27,8 @@ import sys
 import tempfile
 import threading
 import time
-from typing import Any, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 PRELOAD = (
     "torch",

@@ -11,11 +11,13 @@ import importlib
 import sys
 import threading
 import time
+from collections.abc import Callable
 from types import CodeType, ModuleType
-from typing import Any, Callable
+from typing import Any
+
+from racelab_agent_vendor.wrapt import register_post_import_hook
 
 from racelab_agent import board, facts
-from racelab_agent_vendor.wrapt import register_post_import_hook
 
 _pass = board.pass_point
 _codes_to_skip: list[CodeType] = []
@@ -213,7 +215,7 @@ def known_lock(name: str) -> Callable[[Any], Any]:
     return make
 
 
-def install_own_lock(name: str, module: str, attribute: str) -> None:
+def hook_own_lock(name: str, module: ModuleType, attribute: str) -> None:
     """A lock of the program: "LOCK" of a module, or "Class.attr" that every instance makes in __init__."""
     owner, _, last = attribute.rpartition(".")
 
@@ -227,17 +229,12 @@ def install_own_lock(name: str, module: str, attribute: str) -> None:
 
         return hooked
 
-    def hook(loaded: ModuleType) -> None:
-        try:
-            locate(loaded, attribute)
-            install(name, module, attribute, known_lock(name))
-        except MissingPlace:
-            if owner:
-                install(name, module, owner + ".__init__", hook_instances)
-            else:
-                install(name, module, attribute, known_lock(name))  # says that it is missing
-
-    when_imported(module, hook)
+    try:
+        replace(module, attribute, known_lock(name))
+    except MissingPlace:
+        if not owner:
+            raise
+        replace(module, owner + ".__init__", hook_instances)
 
 
 def counts_tokens(value_path: str) -> Callable[[Any], Any]:
@@ -281,19 +278,25 @@ def _part_of(value: Any, part: str) -> Any:
 
 def install(name: str, module: str, attribute: str, make: Callable[[Any], Any]) -> None:
     """Hooks a place as soon as its module is imported; says so, or why not, in a fact."""
+    install_by(name, module, attribute, lambda loaded: replace(loaded, attribute, make))
 
+
+def install_by(name: str, module: str, attribute: str, place: Callable[[ModuleType], None]) -> None:
     def hook(loaded: ModuleType) -> None:
         # A name such as torch._higher_order_ops.flex_attention can also be an attribute of the package (the operator), so
         # that the module must be the one of sys.modules.
-        loaded = sys.modules.get(module, loaded)
-        try:
-            replace(loaded, attribute, make)
-        except MissingPlace as missing:
-            facts.send("point_missing", point=name, message=str(missing))
-        else:
-            facts.send("point_installed", point=name, place=f"{module}:{attribute}")
+        tell_placed(name, f"{module}:{attribute}", lambda: place(sys.modules.get(module, loaded)))
 
     when_imported(module, hook)
+
+
+def tell_placed(name: str, where: str, place: Callable[[], None]) -> None:
+    try:
+        place()
+    except MissingPlace as missing:
+        facts.send("point_missing", point=name, message=str(missing))
+    else:
+        facts.send("point_installed", point=name, place=where)
 
 
 def import_if_possible(module: str) -> ModuleType | None:

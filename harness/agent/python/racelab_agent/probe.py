@@ -14,7 +14,8 @@ import os
 import platform
 import sys
 import threading
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 
 def _ask_in_thread(question: Callable[[], Any]) -> Any:

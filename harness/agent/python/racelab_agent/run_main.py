@@ -13,7 +13,8 @@ import os
 import runpy
 import sys
 import types
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from racelab_agent import facts, hooks, start
 
@@ -62,48 +63,60 @@ def run(arguments: list[str]) -> None:
         main.__file__ = which
         with open(which, "rb") as file:
             source, name = file.read(), which  # type: ignore[assignment]
-    exec(compile_with_points(source, name, start.own_main_points, main.__dict__), main.__dict__)
+    exec(compile_with_points(source, name, start.own_main_places, main.__dict__), main.__dict__)
 
 
-def compile_with_points(
-    source: str | bytes, name: str, points: dict[str, tuple[str, Callable[[Any], Any]]], namespace: dict[str, Any]
-) -> types.CodeType:
-    """The program's code, with a call after each definition that a point is on."""
-    if not points:
+Places = list[tuple[str, str, Callable[[types.ModuleType], None]]]
+
+
+def compile_with_points(source: str | bytes, name: str, places: Places, namespace: dict[str, Any]) -> types.CodeType:
+    """The program's code, with a call after each top-level definition that one of `places` is on."""
+    if not places:
         return compile(source, name, "exec", dont_inherit=True)
     tree = ast.parse(source, name)
-    by_owner: dict[str, list[str]] = {}
-    for attribute in points:
-        by_owner.setdefault(attribute.partition(".")[0], []).append(attribute)
-    placed: set[str] = set()
-
-    def hook(attribute: str) -> None:
-        point, make = points[attribute]
-        try:
-            hooks.replace(sys.modules["__main__"], attribute, make)
-            facts.send("point_installed", point=point, place=f"__main__:{attribute}")
-        except hooks.MissingPlace as missing:
-            facts.send("point_missing", point=point, message=str(missing))
-
+    placed: set[int] = set()
     body: list[ast.stmt] = []
     for statement in tree.body:
         body.append(statement)
-        if isinstance(statement, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
-            for attribute in by_owner.get(statement.name, []):
-                placed.add(attribute)
-                call = ast.parse(f"{_HOOK_NAME}({attribute!r})").body[0]
-                line = statement.end_lineno or statement.lineno
-                for node in ast.walk(call):
-                    if "lineno" in getattr(node, "_attributes", ()):
-                        node.lineno = node.end_lineno = line  # type: ignore[attr-defined]
-                        node.col_offset = node.end_col_offset = 0  # type: ignore[attr-defined]
-                body.append(call)
+        defined = _defined_by(statement)
+        for number, (_, attribute, _) in enumerate(places):
+            if attribute.partition(".")[0] in defined:
+                placed.add(number)
+                body.append(_call_of_hook(number, statement))
     tree.body = body
-    for attribute in points.keys() - placed:
-        facts.send("point_missing", point=points[attribute][0], message=f"{name} defines no {attribute} at its top level")
+    for number, (point, attribute, _) in enumerate(places):
+        if number not in placed:
+            facts.send("point_missing", point=point, message=f"{name} defines no {attribute} at its top level")
+
+    def hook(number: int) -> None:
+        point, attribute, place = places[number]
+        hooks.tell_placed(point, f"__main__:{attribute}", lambda: place(sys.modules["__main__"]))
+
     if placed:
         namespace[_HOOK_NAME] = hook
     return compile(tree, name, "exec", dont_inherit=True)
+
+
+def _defined_by(statement: ast.stmt) -> set[str]:
+    """Names that a statement of the script's top level gives a value: functions, classes, variables."""
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
+        return {statement.name}
+    targets: list[ast.expr] = []
+    if isinstance(statement, ast.Assign):
+        targets = statement.targets
+    elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
+        targets = [statement.target]
+    return {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
+
+
+def _call_of_hook(number: int, after: ast.stmt) -> ast.stmt:
+    call = ast.parse(f"{_HOOK_NAME}({number})").body[0]
+    line = after.end_lineno or after.lineno
+    for node in ast.walk(call):
+        if "lineno" in getattr(node, "_attributes", ()):
+            node.lineno = node.end_lineno = line  # type: ignore[attr-defined]
+            node.col_offset = node.end_col_offset = 0  # type: ignore[attr-defined]
+    return call
 
 
 def report_exception(error: BaseException) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import atexit
 import faulthandler
+import functools
 import json
 import os
 import sys
+from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from racelab_agent import actors, board, catalogue, compiled_call, facts, fx_trace, hooks, mitigations, observers
@@ -57,8 +60,7 @@ def _install_points(config: dict[str, Any]) -> None:
     for point in config.get("points", []):
         _install_own(point["name"], point["at"], hooks.around_call(point["name"]))
     for lock in config.get("locks", []):
-        module, _, attribute = lock["at"].partition(":")
-        hooks.install_own_lock(lock["name"], module, attribute)
+        _place_own(lock["name"], lock["at"], functools.partial(hooks.hook_own_lock, lock["name"]))
     tokens = config.get("tokens")
     if tokens:
         _install_own("tokens", tokens["at"], hooks.counts_tokens(tokens.get("value", "")))
@@ -73,13 +75,17 @@ def _install_entry(entry: dict[str, Any]) -> None:
         hooks.install(entry["name"], entry["module"], entry["attribute"], general[entry["hook"]](entry["name"]))
 
 
-own_main_points: dict[str, Any] = {}
-"""Attribute path in __main__ -> what makes the hooked function; run_main places them while it runs the program."""
+own_main_places: list[tuple[str, str, Callable[[ModuleType], None]]] = []
+"""(name, attribute path in __main__, what hooks it there); run_main does so while it runs the program."""
 
 
 def _install_own(name: str, at: str, make: Any) -> None:
+    _place_own(name, at, lambda module, attribute: hooks.replace(module, attribute, make))
+
+
+def _place_own(name: str, at: str, hook: Callable[[ModuleType, str], None]) -> None:
     module, _, attribute = at.partition(":")
     if module == "__main__":
-        own_main_points[attribute] = (name, make)
+        own_main_places.append((name, attribute, lambda loaded: hook(loaded, attribute)))
     else:
-        hooks.install(name, module, attribute, make)
+        hooks.install_by(name, module, attribute, lambda loaded: hook(loaded, attribute))

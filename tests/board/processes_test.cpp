@@ -1,0 +1,181 @@
+// One board, several processes; some of them die.
+#include "support.h"
+
+#include <csignal>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace racelab::board::test {
+namespace {
+
+using testing::ElementsAre;
+
+// A child process that maps the board by its descriptor and acts on it.
+class Child {
+public:
+  template <class Part> Child(const Board& board, Part part) : m_pid(fork()) {
+    if (m_pid == 0) {
+      std::string error;
+      auto own = Board::map(board.fd(), error);
+      if (!own)
+        _exit(99);
+      part(*own);
+      _exit(0);
+    }
+  }
+  ~Child() {
+    if (m_pid > 0)
+      end_with(SIGKILL);
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  int pid() const { return m_pid; }
+  void signal(int number) const { kill(m_pid, number); }
+  int wait() {
+    int status = -1;
+    waitpid(m_pid, &status, 0);
+    m_pid = 0;
+    return status;
+  }
+  void end_with(int number) {
+    signal(number);
+    wait();
+  }
+
+private:
+  pid_t m_pid;
+};
+
+bool await_named(const Board& board, const std::string& name, ActorState state) {
+  return await([&] {
+    for (const auto& actor : board.picture().actors)
+      if (actor.name == name && actor.state == state)
+        return true;
+    return false;
+  });
+}
+
+TEST(Processes, HandTheTurnToEachOther) {
+  std::vector<std::string> events, wanted;
+  for (int i = 1; i <= 20; ++i) {
+    for (const char* actor : {"parent", "child"}) {
+      events.push_back(std::string(actor) + " p");
+      wanted.push_back(events.back() + "#" + std::to_string(i));
+    }
+  }
+  Board board = Board::create(in_order(events));
+  Child child(board, [](Board& own) {
+    const int actor = enter(own, "child");
+    for (int i = 0; i < 20; ++i)
+      pass(own, actor, "p");
+  });
+  const int actor = enter(board, "parent");
+  for (int i = 0; i < 20; ++i)
+    pass(board, actor, "p");
+  EXPECT_EQ(child.wait(), 0);
+  EXPECT_EQ(passes(board), wanted);
+}
+
+TEST(ProcessKilledWhileParked, FreesTheOthersOnceItIsReportedDead) {
+  Board board = Board::create(in_order({"free p", "child p", "other p"}));
+  Child child(board, [](Board& own) { pass(own, enter(own, "child"), "p"); });
+  ASSERT_TRUE(await_named(board, "child", ActorState::parked));
+  const int other = enter(board, "other");
+  Cast cast(board);
+  cast.play(other, {"p"});
+  ASSERT_TRUE(await_parked(board, other));
+  const int pid = child.pid();
+  child.end_with(SIGKILL);
+  EXPECT_EQ(board.picture().state, ScheduleState::open);
+  board.end_process(pid);
+  cast.join();
+  const auto picture = board.picture();
+  EXPECT_EQ(picture.state, ScheduleState::unreachable);
+  EXPECT_EQ(picture.stuck_step, 1);
+}
+
+TEST(ProcessKilledBetweenItsGrantAndItsPass, FreesTheOthersOnceItIsReportedDead) {
+  Board board = Board::create(in_order({"first p", "child p", "other p"}));
+  Child child(board, [](Board& own) { pass(own, enter(own, "child"), "p"); });
+  ASSERT_TRUE(await_named(board, "child", ActorState::parked));
+  child.signal(SIGSTOP);
+  int status = 0;
+  ASSERT_EQ(waitpid(child.pid(), &status, WUNTRACED), child.pid());
+  pass(board, enter(board, "first"), "p"); // grants the stopped process
+  EXPECT_TRUE(await_named(board, "child", ActorState::running));
+  const int other = enter(board, "other");
+  Cast cast(board);
+  cast.play(other, {"p"});
+  ASSERT_TRUE(await_parked(board, other));
+  const int pid = child.pid();
+  child.end_with(SIGKILL);
+  board.end_process(pid);
+  cast.join();
+  EXPECT_EQ(board.picture().state, ScheduleState::unreachable);
+}
+
+TEST(ProcessKilledAsTheNextOwnerOfARegion, PassesItOn) {
+  Board board = Board::create(serializing({"r"}));
+  const int owner = enter(board, "owner"), other = enter(board, "other");
+  pass(board, owner, "r.enter");
+  Child child(board, [](Board& own) { pass(own, enter(own, "child"), "r.enter"); });
+  ASSERT_TRUE(await_named(board, "child", ActorState::parked));
+  child.signal(SIGSTOP);
+  int status = 0;
+  ASSERT_EQ(waitpid(child.pid(), &status, WUNTRACED), child.pid());
+  pass(board, owner, "r.exit");
+  Cast cast(board);
+  cast.play(other, {"r.enter", "r.exit"});
+  ASSERT_TRUE(await_parked(board, other));
+  const int pid = child.pid();
+  child.end_with(SIGKILL);
+  board.end_process(pid);
+  cast.join();
+  EXPECT_THAT(passes(board), ElementsAre("owner r.enter#1", "owner r.exit#1", "other r.enter#1", "other r.exit#1"));
+}
+
+TEST(ProcessKilledWithTheMutex, StopsNobody) {
+  Board board = Board::create(in_order({"a p", "b p"}));
+  const int a = enter(board, "a"), b = enter(board, "b");
+  int told[2];
+  ASSERT_EQ(pipe(told), 0);
+  Child child(board, [&](Board& own) {
+    own.lock_for_test();
+    EXPECT_EQ(write(told[1], "x", 1), 1);
+    pause();
+  });
+  char byte = 0;
+  ASSERT_EQ(read(told[0], &byte, 1), 1);
+  Cast cast(board);
+  cast.play(b, {"p"}); // waits for the mutex, or will
+  cast.play(a, {"p"});
+  child.end_with(SIGKILL);
+  cast.join();
+  const auto picture = board.picture();
+  EXPECT_EQ(picture.recovered, 1U);
+  EXPECT_EQ(picture.state, ScheduleState::complete);
+  EXPECT_THAT(passes(board), ElementsAre("a p#1", "b p#1"));
+  close(told[0]);
+  close(told[1]);
+}
+
+TEST(EndOfAProcess, EndsAllItsActorsAndNobodyElse) {
+  Board board = Board::create({});
+  Child child(board, [](Board& own) {
+    enter(own, "x");
+    enter(own, "y");
+  });
+  const int pid = child.pid();
+  EXPECT_EQ(child.wait(), 0);
+  enter(board, "z");
+  board.end_process(pid);
+  for (const auto& actor : board.picture().actors)
+    EXPECT_EQ(actor.state, actor.name == "z" ? ActorState::running : ActorState::ended) << actor.name;
+}
+
+} // namespace
+} // namespace racelab::board::test

@@ -1,0 +1,107 @@
+"""What the integration tests share: running racelab and reading what it left."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = Path(os.environ.get("RACELAB_PROGRAM", ROOT / "build/dev/bin/racelab"))
+SCENARIOS = ROOT / "scenarios"
+OWN_SCENARIOS = Path(__file__).resolve().parent / "scenarios"
+TOOLKITS = Path(os.environ.get("RACELAB_TOOLKITS", ROOT / "build/toolkits"))
+
+
+class Finished:
+    """One finished racelab: its exit code, its texts and result.json."""
+
+    def __init__(self, process: subprocess.CompletedProcess[str], output: Path, seconds: float) -> None:
+        self.code, self.out, self.err, self.seconds = process.returncode, process.stdout, process.stderr, seconds
+        self.folder = output
+        file = output / "result.json"
+        self.result: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
+
+    def cell(self, cell_id: str) -> dict[str, Any]:
+        for cell in self.result["cells"]:
+            if cell["id"] == cell_id:
+                return cell
+        raise AssertionError(f"no cell {cell_id} in {[c['id'] for c in self.result.get('cells', [])]}\n{self.err}")
+
+    def text(self) -> str:
+        return f"exit {self.code}\n{self.out}\n{self.err}"
+
+
+class RacelabTest(unittest.TestCase):
+    """A temporary folder for each test; kept, and named, when the test fails."""
+
+    def setUp(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="racelab-test-"))
+        self.addCleanup(self._clean)
+
+    def _clean(self) -> None:
+        outcome = getattr(self, "_outcome", None)
+        failed = outcome is not None and not getattr(outcome, "success", True)
+        if failed:
+            print(f"files of the failed test {self.id()}: {self.folder}")
+        else:
+            subprocess.run(["rm", "-rf", str(self.folder)], check=True)
+
+    def environment(self, **changes: str) -> dict[str, str]:
+        environment = {**os.environ, "RACELAB_TOOLKITS": str(TOOLKITS), **changes}
+        return {name: value for name, value in environment.items() if value != ""}
+
+    def racelab(self, *arguments: str, limit: float = 600, cwd: Path = ROOT, **environment: str) -> Finished:
+        started = time.monotonic()
+        process = subprocess.run(
+            [str(PROGRAM), *arguments],
+            cwd=cwd,
+            env=self.environment(**environment),
+            capture_output=True,
+            text=True,
+            timeout=limit,
+            check=False,
+        )
+        return Finished(process, Path("/nonexistent"), time.monotonic() - started)
+
+    def run_scenario(self, scenario: Path | str, *arguments: str, limit: float = 600, **environment: str) -> Finished:
+        """racelab run; the run's files are in a folder of the test."""
+        output = self.folder / f"run{len(list(self.folder.iterdir()))}"
+        finished = self.racelab("run", str(scenario), "--output", str(output), *arguments, limit=limit, **environment)
+        return Finished(
+            subprocess.CompletedProcess([], finished.code, finished.out, finished.err), output, finished.seconds
+        )
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+
+def trials(cell: dict[str, Any]) -> list[dict[str, Any]]:
+    return cell["trial_records"]
+
+
+def median(values: list[float]) -> float:
+    ordered = sorted(values)
+    return ordered[len(ordered) // 2]
+
+
+def leftovers(marker: str) -> list[str]:
+    """Command lines of processes that mention the marker, this one and its parents left out."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit() and int(folder.name) != os.getpid():
+            try:
+                command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                environment = (folder / "environ").read_bytes().decode(errors="replace")
+            except OSError:
+                continue
+            if marker in command or marker in environment:
+                found.append(f"{folder.name}: {command}")
+    return found

@@ -1,0 +1,68 @@
+"""A program that goes wrong in the way that its argument names. It needs no torch."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+first, second = threading.Lock(), threading.Lock()
+
+
+def meet(mine: threading.Lock, other: threading.Lock, here: threading.Event, there: threading.Event) -> None:
+    with mine:
+        here.set()
+        there.wait()
+        with other:
+            pass
+
+
+def lock_each_other() -> None:
+    a, b = threading.Event(), threading.Event()
+    threads = [
+        threading.Thread(target=meet, name="left", args=(first, second, a, b)),
+        threading.Thread(target=meet, name="right", args=(second, first, b, a)),
+    ]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+
+
+def wait_for_ever() -> None:
+    threading.Thread(target=threading.Event().wait, name="waiter").start()
+
+
+def leave_children() -> None:
+    subprocess.Popen(["sleep", "1000"], start_new_session=True)
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            time.sleep(1000)
+        os._exit(0)
+
+
+def die_in_a_thread() -> None:
+    def fail() -> None:
+        raise ValueError("as told")
+
+    thread = threading.Thread(target=fail, name="doomed")
+    thread.start()
+    thread.join()
+
+
+WAYS = {
+    "exit": lambda: sys.exit(3),
+    "crash": lambda: os.kill(os.getpid(), signal.SIGSEGV),
+    "abort": os.abort,
+    "deadlock": lock_each_other,
+    "hang": wait_for_ever,
+    "children": leave_children,
+    "thread": die_in_a_thread,
+    "print": lambda: sys.stdout.write("x" * 20_000_000),
+    "sleep": lambda: time.sleep(4),
+    "long": lambda: time.sleep(60),
+    "nothing": lambda: None,
+}
+
+if __name__ == "__main__":
+    WAYS[sys.argv[1]]()

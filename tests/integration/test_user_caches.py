@@ -1,0 +1,43 @@
+"""A run never touches the caches of the user's own."""
+
+import hashlib
+import os
+import shutil
+from pathlib import Path
+
+from harness import SCENARIOS, RacelabTest, unittest
+
+
+def fingerprint(folder: Path) -> dict[str, tuple[int, float, str]]:
+    """Mode, time and digest of every file below the folder."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        info = path.lstat()
+        content = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+        found[str(path.relative_to(folder))] = (info.st_mode, info.st_mtime, content)
+    return found
+
+
+class UserCaches(RacelabTest):
+    def test_cold_and_warm_trials_leave_the_users_caches_byte_identical(self) -> None:
+        home, tmp = self.folder / "home", self.folder / "tmp"
+        user = os.environ.get("USER") or "root"
+        caches = [home / ".triton/cache/abc", tmp / f"torchinductor_{user}/fxgraph/xy", home / ".nv/ComputeCache", home / ".cache/torch"]
+        for cache in caches:
+            cache.mkdir(parents=True)
+            (cache / "entry").write_bytes(b"the user's own")
+        # The folder for racelab's own things is a new one; the toolkits come from RACELAB_TOOLKITS.
+        own = self.folder / "racelab-cache"
+        before = [fingerprint(home), fingerprint(tmp)]
+        run = self.run_scenario(
+            SCENARIOS / "cold_cache_3drafters.yaml", "-k", "*/free", "--trials", "1", "--toolkit", "torch-2.11",
+            HOME=str(home), TMPDIR=str(tmp), XDG_CACHE_HOME=str(own), TORCHINDUCTOR_CACHE_DIR=str(home / ".cache/torch"),
+        )
+        self.assertEqual(run.code, 0, run.text())
+        self.assertGreater(run.cell("warm/free")["cache_proof"]["entries_before"], 0)
+        self.assertEqual([fingerprint(home), fingerprint(tmp)], before)
+        shutil.rmtree(own)
+
+
+if __name__ == "__main__":
+    unittest.main()
