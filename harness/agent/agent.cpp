@@ -123,7 +123,9 @@ int racelab_attach(void) {
   return b != nullptr ? 1 : (g_state.load() == 3 ? -1 : 0);
 }
 
-const char* racelab_error(void) { return g_error.c_str(); }
+const char* racelab_error(void) {
+  return g_error.c_str();
+}
 
 int racelab_actor(const char* name) {
   const KeepErrno keep;
@@ -132,8 +134,8 @@ int racelab_actor(const char* name) {
     return -1;
   }
   t_actor.end();
-  t_actor.id = b->enter_actor(name, getpid(), static_cast<int>(syscall(SYS_gettid)),
-                              static_cast<std::uint64_t>(pthread_self()));
+  t_actor.id =
+      b->enter_actor(name, getpid(), static_cast<int>(syscall(SYS_gettid)), static_cast<std::uint64_t>(pthread_self()));
   return t_actor.id;
 }
 

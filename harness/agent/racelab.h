@@ -1,8 +1,8 @@
 /* The C interface of racelab's agent, for native programs and for the Python side of the agent.
  *
- * A program that links libracelab_agent.so runs unchanged without racelab: every call then returns at once. Under racelab
- * (the environment variable RACELAB_BOARD names the trial's board) the calls below make the calling thread an actor that
- * passes named points in the order the scenario asks for.
+ * A program that links libracelab_agent.so runs unchanged without racelab: every call then returns at once. Under
+ * racelab (the environment variable RACELAB_BOARD names the trial's board) the calls below make the calling thread an
+ * actor that passes named points in the order the scenario asks for.
  *
  *     int enter = racelab_point_id("cache.publish.enter");   // once; -1: this trial does not use the point
  *     racelab_actor("writer0");                               // once per thread
@@ -21,16 +21,17 @@ extern "C" {
 
 #define RACELAB_API __attribute__((visibility("default")))
 
-/* Maps the trial's board. Called by every other function when needed. 1: under racelab; 0: not; -1: RACELAB_BOARD is set but
- * the board cannot be mapped, for the reason that racelab_error() gives. */
+/* Maps the trial's board. Called by every other function when needed. 1: under racelab; 0: not; -1: RACELAB_BOARD is
+ * set but the board cannot be mapped, for the reason that racelab_error() gives. */
 RACELAB_API int racelab_attach(void);
 RACELAB_API const char* racelab_error(void);
 
-/* Names the calling thread. Called again it changes the name: the old actor ends. Returns the actor's number or -1. The actor
- * ends with the thread, or with racelab_actor_end(). */
+/* Names the calling thread. Called again it changes the name: the old actor ends. Returns the actor's number or -1. The
+ * actor ends with the thread, or with racelab_actor_end(). */
 RACELAB_API int racelab_actor(const char* name);
 RACELAB_API void racelab_actor_end(void);
-/* The calling thread's actor number (named after the system's thread name if it had none yet), or -1 outside racelab. */
+/* The calling thread's actor number (named after the system's thread name if it had none yet), or -1 outside racelab.
+ */
 RACELAB_API int racelab_current_actor(void);
 
 /* The number of a point ("cache.publish.enter") or lock ("compile_lock"); -1 if this trial does not use it. */
@@ -43,8 +44,8 @@ RACELAB_API int64_t racelab_point(int point);
 /* Reports tokens produced by the calling thread since its last report. */
 RACELAB_API void racelab_tokens(int64_t count);
 
-/* Around a lock that racelab should know: wanted before asking for it, then taken or not_taken, and released before it is let
- * go. They never block. Recursive locks may be taken repeatedly. */
+/* Around a lock that racelab should know: wanted before asking for it, then taken or not_taken, and released before it
+ * is let go. They never block. Recursive locks may be taken repeatedly. */
 RACELAB_API void racelab_lock_wanted(int lock);
 RACELAB_API void racelab_lock_taken(int lock);
 RACELAB_API void racelab_lock_not_taken(int lock);

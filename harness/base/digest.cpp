@@ -7,6 +7,8 @@
 
 namespace racelab::base {
 
-std::string digest(std::string_view bytes) { return fmt::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size())); }
+std::string digest(std::string_view bytes) {
+  return fmt::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
+}
 
 } // namespace racelab::base

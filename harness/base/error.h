@@ -1,6 +1,6 @@
 #pragma once
-// How failures reach the user. Low layers return tl::expected<T, std::string>; above them one exception type carries "tell
-// the user this and end with that exit code". Everything else is an assertion.
+// How failures reach the user. Low layers return tl::expected<T, std::string>; above them one exception type carries
+// "tell the user this and end with that exit code". Everything else is an assertion.
 #include <stdexcept>
 #include <string>
 #include <vector>

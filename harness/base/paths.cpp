@@ -16,15 +16,16 @@ std::string program_folder() {
 
 std::string agent_folder() {
   const fs::path program = program_folder();
-  const fs::path tried[] = {environment_value("RACELAB_AGENT_DIR"), program / "../agent", program / "../lib/racelab/agent"};
+  const fs::path tried[] = {environment_value("RACELAB_AGENT_DIR"), program / "../agent",
+                            program / "../lib/racelab/agent"};
   for (const fs::path& folder : tried) {
     std::error_code error;
     if (!folder.empty() && fs::exists(folder / "libracelab_agent.so", error)) {
       return fs::canonical(folder).string();
     }
   }
-  throw UserError(ExitCode::internal, "racelab's agent (libracelab_agent.so) is neither in " + tried[1].string() + " nor in " +
-                                          tried[2].string() + "; set RACELAB_AGENT_DIR");
+  throw UserError(ExitCode::internal, "racelab's agent (libracelab_agent.so) is neither in " + tried[1].string() +
+                                          " nor in " + tried[2].string() + "; set RACELAB_AGENT_DIR");
 }
 
 std::string cache_home() {
@@ -32,6 +33,8 @@ std::string cache_home() {
   return (xdg.empty() ? environment_value("HOME", "/tmp") + "/.cache" : xdg) + "/racelab";
 }
 
-std::string temporary_root() { return environment_value("TMPDIR", "/tmp"); }
+std::string temporary_root() {
+  return environment_value("TMPDIR", "/tmp");
+}
 
 } // namespace racelab::base

@@ -7,8 +7,8 @@ namespace racelab::base {
 // The folder of the running program.
 std::string program_folder();
 
-// The agent's folder (libracelab_agent.so, the Python package): $RACELAB_AGENT_DIR, ../agent or ../lib/racelab/agent of the
-// program. Throws UserError (internal) naming what was tried.
+// The agent's folder (libracelab_agent.so, the Python package): $RACELAB_AGENT_DIR, ../agent or ../lib/racelab/agent of
+// the program. Throws UserError (internal) naming what was tried.
 std::string agent_folder();
 
 // $XDG_CACHE_HOME/racelab or ~/.cache/racelab; not made.

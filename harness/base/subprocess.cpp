@@ -60,8 +60,8 @@ bool drain(int out, int err, Captured& captured, Clock::time_point end) {
 
 } // namespace
 
-tl::expected<Captured, std::string> run_and_capture(const std::vector<std::string>& argv, const Environment& environment,
-                                                    std::chrono::milliseconds limit) {
+tl::expected<Captured, std::string> run_and_capture(const std::vector<std::string>& argv,
+                                                    const Environment& environment, std::chrono::milliseconds limit) {
   int out[2], err[2];
   if (pipe2(out, O_CLOEXEC) != 0 || pipe2(err, O_CLOEXEC) != 0) {
     return tl::unexpected<std::string>(std::string("no pipe: ") + std::strerror(errno));
@@ -77,7 +77,8 @@ tl::expected<Captured, std::string> run_and_capture(const std::vector<std::strin
     variables.push_back(name + "=" + value);
   }
   pid_t pid = 0;
-  const int error = posix_spawnp(&pid, words[0].c_str(), &actions, nullptr, pointers(words).data(), pointers(variables).data());
+  const int error =
+      posix_spawnp(&pid, words[0].c_str(), &actions, nullptr, pointers(words).data(), pointers(variables).data());
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0) {
     return tl::unexpected<std::string>(argv[0] + ": cannot be started: " + std::strerror(error));

@@ -16,10 +16,10 @@ struct Captured {
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
-// `argv[0]` is looked up in PATH of this process. The program gets exactly `environment`. The error is a text: it cannot be
-// started, or it ran longer than `limit` (it is killed then).
-tl::expected<Captured, std::string> run_and_capture(const std::vector<std::string>& argv, const Environment& environment,
-                                                    std::chrono::milliseconds limit);
+// `argv[0]` is looked up in PATH of this process. The program gets exactly `environment`. The error is a text: it
+// cannot be started, or it ran longer than `limit` (it is killed then).
+tl::expected<Captured, std::string> run_and_capture(const std::vector<std::string>& argv,
+                                                    const Environment& environment, std::chrono::milliseconds limit);
 
 // This process's value of a variable, or `fallback`.
 std::string environment_value(const char* name, const std::string& fallback = {});

@@ -25,7 +25,8 @@ std::string_view trim(std::string_view text);
 // Shell-like glob over a whole string: '*' any run of characters, '?' one character.
 bool glob_match(std::string_view pattern, std::string_view text);
 
-// Splits a command line into words as a POSIX shell would (quotes and backslashes; no expansion). nullopt: unbalanced quote.
+// Splits a command line into words as a POSIX shell would (quotes and backslashes; no expansion). nullopt: unbalanced
+// quote.
 std::optional<std::vector<std::string>> split_words(std::string_view line);
 
 // "250ms", "1.5s", "2m", "1h"; a bare number has no unit and is refused (nullopt).

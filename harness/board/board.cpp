@@ -1,4 +1,5 @@
-// The protocol proper: passing points, steps, regions, locks. Creation and reading are in memory.cpp, cycles in waits.cpp.
+// The protocol proper: passing points, steps, regions, locks. Creation and reading are in memory.cpp, cycles in
+// waits.cpp.
 #include "board/board.h"
 
 #include "base/assert.h"
@@ -13,8 +14,8 @@ namespace racelab::board {
 void Board::lock() const {
   const int rc = pthread_mutex_lock(&memory().header.mutex);
   if (rc == EOWNERDEAD) {
-    // Every update below leaves the board usable at each point between two stores, so that it can simply be taken over; the
-    // dead process's actors are ended by end_process().
+    // Every update below leaves the board usable at each point between two stores, so that it can simply be taken over;
+    // the dead process's actors are ended by end_process().
     pthread_mutex_consistent(&memory().header.mutex);
     ++memory().header.recovered;
     return;

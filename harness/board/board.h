@@ -1,19 +1,19 @@
 #pragma once
 // The shared-memory protocol that makes threads of several processes pass named points in a chosen order.
 //
-// How it works. The harness writes a plan (points, actors, steps with a partial order, regions to serialize, locks) and every
-// thread of the pipeline that reaches a point decides for itself, under one robust mutex, whether it may pass: a step of its
-// own whose predecessors are not all done parks it on a futex word of its own. Whoever completes a step grants the steps that
-// became ready, one wake-up per hand-over. There is no controller process in the path.
+// How it works. The harness writes a plan (points, actors, steps with a partial order, regions to serialize, locks) and
+// every thread of the pipeline that reaches a point decides for itself, under one robust mutex, whether it may pass: a
+// step of its own whose predecessors are not all done parks it on a futex word of its own. Whoever completes a step
+// grants the steps that became ready, one wake-up per hand-over. There is no controller process in the path.
 //
 // What it guarantees. The log is a total order of the passes, and every listed step is logged after its predecessors. A
-// schedule that cannot go on is given up in the very call that makes it so: when an actor ends while a step of its own is open, or
-// comes to a later step of its own without having passed an earlier one (unreachable), or when waiting for steps, regions and
-// known locks closes a cycle (impossible). Then all parked actors are
-// let go, and points hold nobody any more.
+// schedule that cannot go on is given up in the very call that makes it so: when an actor ends while a step of its own
+// is open, or comes to a later step of its own without having passed an earlier one (unreachable), or when waiting for
+// steps, regions and known locks closes a cycle (impossible). Then all parked actors are let go, and points hold nobody
+// any more.
 //
-// What it cannot do. It knows only the waiting that it is told of. A wait in a lock it does not know is seen by the harness's
-// watcher instead, which calls give_up().
+// What it cannot do. It knows only the waiting that it is told of. A wait in a lock it does not know is seen by the
+// harness's watcher instead, which calls give_up().
 //
 // A process that dies holding the mutex is noticed by the next one to take it (EOWNERDEAD); its actors are ended by
 // end_process(), which the harness calls for every process it sees die.
@@ -40,8 +40,8 @@ struct PlannedStep {
   int hit = 0;
 };
 
-// What a trial asks of the board. Names longer than k_name_size - 1 bytes, and more of anything than layout.h has room for,
-// are refused by create().
+// What a trial asks of the board. Names longer than k_name_size - 1 bytes, and more of anything than layout.h has room
+// for, are refused by create().
 struct Plan {
   std::vector<PlannedPoint> points;
   std::vector<std::string> locks;
@@ -52,8 +52,8 @@ struct Plan {
 // One mapping of a board. Move-only; unmaps when it goes, the memory lives as long as any process has it.
 class Board {
 public:
-  // Makes a board in a new memfd, which stays open in fd() and is not closed on exec. Throws std::runtime_error with the
-  // reason (limits, no memory).
+  // Makes a board in a new memfd, which stays open in fd() and is not closed on exec. Throws std::runtime_error with
+  // the reason (limits, no memory).
   static Board create(const Plan& plan);
   // Maps an existing board. nullopt with `error` set: not a board, another format, truncated.
   static std::optional<Board> map(int fd, std::string& error);
@@ -71,19 +71,19 @@ public:
   int find_point(std::string_view name) const;
   int find_lock(std::string_view name) const;
 
-  // Registers the calling thread as the actor `name`. A name that another living or ended thread has becomes "name@2" and so
-  // on. Returns the actor, or -1 if all slots are taken.
+  // Registers the calling thread as the actor `name`. A name that another living or ended thread has becomes "name@2"
+  // and so on. Returns the actor, or -1 if all slots are taken.
   int enter_actor(std::string_view name, int pid, int tid, std::uint64_t ident);
   void end_actor(int actor);
   // Ends every actor of a process that died.
   void end_process(int pid);
 
-  // The actor passes the point, after waiting for its turn if need be. Returns the index of the event in the log, or -1 if
-  // the log is full.
+  // The actor passes the point, after waiting for its turn if need be. Returns the index of the event in the log, or -1
+  // if the log is full.
   std::int64_t pass(int actor, int point);
 
-  // Around a known lock: `wanted` before asking (may give up the schedule, never blocks), `taken` once it is held, `released`
-  // just before it is let go.
+  // Around a known lock: `wanted` before asking (may give up the schedule, never blocks), `taken` once it is held,
+  // `released` just before it is let go.
   void lock_wanted(int actor, int lock);
   void lock_taken(int actor, int lock);
   void lock_released(int actor, int lock);
@@ -93,7 +93,8 @@ public:
   // A non-event entry in the log: tokens produced.
   void log_tokens(int actor, std::int64_t count);
 
-  // Ends the schedule from outside (the watcher saw that nothing moves) and lets everybody go. False if it had ended already.
+  // Ends the schedule from outside (the watcher saw that nothing moves) and lets everybody go. False if it had ended
+  // already.
   bool give_up(ScheduleState why);
 
   void agent_attached();

@@ -1,9 +1,10 @@
 #pragma once
-// The bytes of the board: one shared-memory object per trial that the harness creates and every process of the pipeline maps.
+// The bytes of the board: one shared-memory object per trial that the harness creates and every process of the pipeline
+// maps.
 //
-// Everything is fixed-size and position-independent: indexes instead of pointers, no constructors needed beyond zeroed memory
-// and the mutex. All fields but the atomics are guarded by `Header::mutex`. The memory is sparse (a memfd): what a trial does
-// not use costs nothing.
+// Everything is fixed-size and position-independent: indexes instead of pointers, no constructors needed beyond zeroed
+// memory and the mutex. All fields but the atomics are guarded by `Header::mutex`. The memory is sparse (a memfd): what
+// a trial does not use costs nothing.
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -37,8 +38,8 @@ enum class ActorState : std::uint8_t {
   unused,
   expected, // named by the plan, not yet seen
   running,
-  parked,   // waits for its turn
-  wanting,  // asks for a known lock that it does not hold
+  parked,  // waits for its turn
+  wanting, // asks for a known lock that it does not hold
   ended,
 };
 
@@ -47,14 +48,14 @@ struct ActorSlot {
   ActorState state;
   std::int32_t pid;
   std::int32_t tid;
-  std::uint64_t ident;       // pthread_self(), which is Python's thread ident
-  std::int32_t point;        // where it is parked, or -1
-  std::int32_t step;         // the step it waits for, or -1
-  std::int32_t lock;         // the known lock it wants, or -1
-  std::uint32_t granted;     // its turn has come, it has not resumed yet
-  std::uint64_t park_number; // order of arrival among parked actors
-  std::int64_t parked_since; // ns, CLOCK_MONOTONIC
-  std::int64_t waited;       // ns parked in all
+  std::uint64_t ident;             // pthread_self(), which is Python's thread ident
+  std::int32_t point;              // where it is parked, or -1
+  std::int32_t step;               // the step it waits for, or -1
+  std::int32_t lock;               // the known lock it wants, or -1
+  std::uint32_t granted;           // its turn has come, it has not resumed yet
+  std::uint64_t park_number;       // order of arrival among parked actors
+  std::int64_t parked_since;       // ns, CLOCK_MONOTONIC
+  std::int64_t waited;             // ns parked in all
   std::atomic<std::uint32_t> wake; // futex word: changes when the actor may go on
 };
 
@@ -78,17 +79,17 @@ struct LockSlot {
 };
 
 enum class LogKind : std::uint8_t {
-  pass,        // an actor passed a point: an event
-  parked,      // it arrived before its turn
-  released,    // it was let go because the schedule was given up
+  pass,     // an actor passed a point: an event
+  parked,   // it arrived before its turn
+  released, // it was let go because the schedule was given up
   actor_start,
   actor_end,
-  tokens,      // value: number of tokens
-  given_up,    // the schedule cannot go on; value: ScheduleState
+  tokens,   // value: number of tokens
+  given_up, // the schedule cannot go on; value: ScheduleState
 };
 
 struct LogEntry {
-  std::int64_t time; // ns, CLOCK_MONOTONIC
+  std::int64_t time;  // ns, CLOCK_MONOTONIC
   std::int64_t value; // pass: ns it was parked; tokens: count
   std::int32_t actor;
   std::int32_t point; // or -1
@@ -120,14 +121,14 @@ struct WaitEdge {
 struct Header {
   std::uint32_t magic;
   std::uint32_t format;
-  std::uint64_t size; // of the whole object
+  std::uint64_t size;    // of the whole object
   pthread_mutex_t mutex; // robust, process-shared
 
   std::int32_t points, actors, steps, edges, locks; // used entries
-  std::int32_t spin; // how many turns to spin before sleeping; 0 on a single core
+  std::int32_t spin;                                // how many turns to spin before sleeping; 0 on a single core
 
   ScheduleState state;
-  std::uint32_t let_go; // points no longer hold anybody
+  std::uint32_t let_go;    // points no longer hold anybody
   std::int32_t stuck_step; // unreachable: the step that will not come
   std::int32_t chain_length;
   std::array<WaitEdge, k_max_wait_chain> chain; // impossible: the cycle
@@ -136,8 +137,8 @@ struct Header {
   std::uint32_t region_depth;
   std::uint64_t next_park_number;
 
-  std::uint32_t attached; // processes that mapped the board as agents
-  std::uint32_t recovered; // times a process died holding the mutex
+  std::uint32_t attached;    // processes that mapped the board as agents
+  std::uint32_t recovered;   // times a process died holding the mutex
   std::uint32_t actors_lost; // threads that found no free slot
   std::atomic<std::uint64_t> facts_lost;
   std::atomic<std::uint32_t> log_count;

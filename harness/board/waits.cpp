@@ -1,16 +1,16 @@
 // The wait-for graph of a board: who waits for whom, and whether that closes a cycle.
 //
-// Every wait here is for *all* of its targets (all open predecessors of a step, the one holder of a lock, the one owner of a
-// region), so that any cycle is a deadlock: the classic AND-model of Knapp, "Deadlock detection in distributed databases"
-// (ACM Computing Surveys 19(4), 1987).
+// Every wait here is for *all* of its targets (all open predecessors of a step, the one holder of a lock, the one owner
+// of a region), so that any cycle is a deadlock: the classic AND-model of Knapp, "Deadlock detection in distributed
+// databases" (ACM Computing Surveys 19(4), 1987).
 #include "board/board.h"
 
 #include <algorithm>
 
 namespace racelab::board {
 
-// The open steps that must be done before this one, the nearest first. Not only its direct predecessors: whoever waits for a step
-// waits for all that comes before it, also where the actors between have not arrived yet.
+// The open steps that must be done before this one, the nearest first. Not only its direct predecessors: whoever waits
+// for a step waits for all that comes before it, also where the actors between have not arrived yet.
 std::vector<int> Board::open_steps_before(int step) const {
   const Header& h = memory().header;
   std::vector<std::uint8_t> seen(static_cast<std::size_t>(h.steps), 0);
@@ -69,8 +69,8 @@ bool Board::walk_waits(int actor, std::vector<WaitEdge>& path, std::vector<std::
   return false;
 }
 
-// The step of the cycle whose own actor is parked at another one: that actor has come there without passing it. -1: there is none
-// (the plan's edges make a circle themselves).
+// The step of the cycle whose own actor is parked at another one: that actor has come there without passing it. -1:
+// there is none (the plan's edges make a circle themselves).
 int Board::overtaken_step(const std::vector<WaitEdge>& cycle) const {
   for (const WaitEdge& wait : cycle) {
     if (memory().actors[wait.other].step != wait.step) {
@@ -103,8 +103,8 @@ void Board::detect_cycle(int start) {
   } else if (count(WaitKind::for_lock) < h.chain_length) {
     give_up_locked(ScheduleState::impossible);
   }
-  // A cycle of known locks alone is the program's own deadlock: nothing we could let go would end it. The chain stays on
-  // the board for the watcher.
+  // A cycle of known locks alone is the program's own deadlock: nothing we could let go would end it. The chain stays
+  // on the board for the watcher.
 }
 
 } // namespace racelab::board

@@ -59,13 +59,13 @@ SnapshotStore::Snapshot SnapshotStore::publish(const std::string& key, const std
   remove_tree(temporary);
   const TreeSize size = measure(filled);
   const auto copied = copy_tree(filled, temporary + "/layers");
-  const auto written = copied ? base::write_file(temporary + "/snapshot.json",
-                                                 nlohmann::json{{"files", size.files},
-                                                                {"bytes", size.bytes},
-                                                                {"fill_seconds", fill_seconds},
-                                                                {"describes", describes}}
-                                                     .dump(2))
-                              : copied;
+  const auto written =
+      copied ? base::write_file(temporary + "/snapshot.json", nlohmann::json{{"files", size.files},
+                                                                             {"bytes", size.bytes},
+                                                                             {"fill_seconds", fill_seconds},
+                                                                             {"describes", describes}}
+                                                                  .dump(2))
+             : copied;
   if (!written) {
     remove_tree(temporary);
     throw UserError(ExitCode::environment, "the warm cache's snapshot cannot be kept: " + written.error());
@@ -86,7 +86,9 @@ SnapshotStore::Snapshot SnapshotStore::publish(const std::string& key, const std
   return *snapshot;
 }
 
-bool needs_snapshot(const scenario::CacheState& state) { return state.kind == scenario::CacheKind::warm; }
+bool needs_snapshot(const scenario::CacheState& state) {
+  return state.kind == scenario::CacheKind::warm;
+}
 
 void prepare(const scenario::CacheState& state, const std::optional<SnapshotStore::Snapshot>& snapshot,
              const std::string& root) {
@@ -114,8 +116,8 @@ LookUps look_ups(const std::map<std::string, std::int64_t>& counters) {
 }
 
 Proof prove(const scenario::CacheState& state, const LookUps& n, const TreeSize& before, const TreeSize& after) {
-  const std::string seen = fmt::format("{} hits, {} misses; {} files before, {} after", n.hits, n.misses, before.files,
-                                       after.files);
+  const std::string seen =
+      fmt::format("{} hits, {} misses; {} files before, {} after", n.hits, n.misses, before.files, after.files);
   if (state.kind == scenario::CacheKind::cold) {
     if (before.files != 0) {
       return {false, "not cold: " + seen};

@@ -1,5 +1,6 @@
 #pragma once
-// The compile caches of a trial: private folders that environment variables name, prepared in the state that a cell asks for.
+// The compile caches of a trial: private folders that environment variables name, prepared in the state that a cell
+// asks for.
 #include "cache/tree.h"
 #include "scenario/scenario.h"
 
@@ -23,8 +24,8 @@ const std::vector<Layer>& layers();
 // Variable -> folder below `root` for every layer; makes the folders.
 std::vector<std::pair<std::string, std::string>> private_caches(const std::string& root);
 
-// Snapshots of filled caches, kept by fingerprint, shared by all runs of this user. Published by rename: a snapshot is whole or
-// not there, also with two racelabs at once.
+// Snapshots of filled caches, kept by fingerprint, shared by all runs of this user. Published by rename: a snapshot is
+// whole or not there, also with two racelabs at once.
 class SnapshotStore {
 public:
   explicit SnapshotStore(std::string root) : m_root(std::move(root)) {}
@@ -38,15 +39,18 @@ public:
 
   // nullopt: there is none.
   std::optional<Snapshot> find(const std::string& key) const;
-  // Makes `filled` (a folder with one folder per layer; copied) the snapshot of that key. Throws base::UserError (environment).
-  Snapshot publish(const std::string& key, const std::string& filled, double fill_seconds, const std::string& describes);
+  // Makes `filled` (a folder with one folder per layer; copied) the snapshot of that key. Throws base::UserError
+  // (environment).
+  Snapshot publish(const std::string& key, const std::string& filled, double fill_seconds,
+                   const std::string& describes);
 
 private:
   std::string m_root;
 };
 
 // Prepares `root` for one trial. `snapshot` is needed for states made from a warm cache. Throws base::UserError.
-void prepare(const scenario::CacheState& state, const std::optional<SnapshotStore::Snapshot>& snapshot, const std::string& root);
+void prepare(const scenario::CacheState& state, const std::optional<SnapshotStore::Snapshot>& snapshot,
+             const std::string& root);
 
 // Does a state start from a filled cache?
 bool needs_snapshot(const scenario::CacheState& state);

@@ -15,8 +15,8 @@ struct TreeSize {
 // Files below the folder (0 if there is none); links and special files count as files of no size.
 TreeSize measure(const std::string& folder);
 
-// Copies everything below `from` into the new folder `to`, sharing blocks where the file system can (FICLONE), with modes and
-// times. The error names the file.
+// Copies everything below `from` into the new folder `to`, sharing blocks where the file system can (FICLONE), with
+// modes and times. The error names the file.
 tl::expected<void, std::string> copy_tree(const std::string& from, const std::string& to);
 
 // Removes the folder and all in it, making read-only folders writable first.

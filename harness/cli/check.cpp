@@ -12,8 +12,9 @@ namespace racelab::cli {
 int check_verb(const std::vector<std::string>& arguments) {
   std::string file;
   std::vector<std::string> sets;
-  Options options("check SCENARIO [options]", "Validates a scenario file and touches nothing: every error with file, line and "
-                                              "column, exit code 2.");
+  Options options("check SCENARIO [options]",
+                  "Validates a scenario file and touches nothing: every error with file, line and "
+                  "column, exit code 2.");
   options.positional("SCENARIO", file, "A scenario file, or the name of one that ships");
   options.repeated("--set", sets, "PATH=VALUE", "Change a key of the scenario before checking");
   if (!options.parse(arguments)) {

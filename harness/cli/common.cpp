@@ -80,7 +80,8 @@ std::string find_scenario(const std::string& file) {
       known.push_back(stem);
     }
   }
-  throw UserError(ExitCode::usage, "no scenario '" + file + "'" + base::did_you_mean(file, known) + " (racelab list scenarios)");
+  throw UserError(ExitCode::usage,
+                  "no scenario '" + file + "'" + base::did_you_mean(file, known) + " (racelab list scenarios)");
 }
 
 } // namespace
@@ -116,8 +117,8 @@ report::Style style_for(int fd, const std::string& color) {
     style.width = size.ws_col;
   }
   const bool dumb = base::environment_value("TERM") == "dumb";
-  style.color = color == "always" ||
-                (color == "auto" && terminal && !dumb && base::environment_value("NO_COLOR").empty());
+  style.color =
+      color == "always" || (color == "auto" && terminal && !dumb && base::environment_value("NO_COLOR").empty());
   return style;
 }
 

@@ -16,8 +16,8 @@ schedule::Catalogue load_catalogue();
 // The names that scenarios may use: the catalogue's, the oracles', the probe's.
 scenario::Vocabulary vocabulary_of(const schedule::Catalogue& catalogue);
 
-// Reads and checks a scenario file; `sets` are the values of --set. Throws base::UserError with every error of the file. A name
-// without '/' that is no file is looked for among the scenarios that ship.
+// Reads and checks a scenario file; `sets` are the values of --set. Throws base::UserError with every error of the
+// file. A name without '/' that is no file is looked for among the scenarios that ship.
 scenario::Scenario load_scenario(const std::string& file, const std::vector<std::string>& sets,
                                  const schedule::Catalogue& catalogue);
 

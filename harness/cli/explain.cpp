@@ -13,8 +13,9 @@ namespace racelab::cli {
 int explain_verb(const std::vector<std::string>& arguments) {
   std::string file, pattern;
   std::vector<std::string> sets;
-  Options options("explain SCENARIO [options]", "Says what a scenario will do on this machine: cells, orders, caches, layouts, "
-                                                "points, commands. Runs nothing but the toolkit's probe.");
+  Options options("explain SCENARIO [options]",
+                  "Says what a scenario will do on this machine: cells, orders, caches, layouts, "
+                  "points, commands. Runs nothing but the toolkit's probe.");
   options.positional("SCENARIO", file, "A scenario file, or the name of one that ships");
   options.option("-k", pattern, "PATTERN", "Only cells whose id matches");
   options.repeated("--set", sets, "PATH=VALUE", "Change a key of the scenario");

@@ -32,9 +32,10 @@ int help_verb(const std::vector<std::string>& arguments) {
       return verb.run({"--help"});
     }
   }
-  std::cout << "racelab replays a training pipeline under a chosen thread interleaving, compile-cache state and GPU layout,\n"
-               "again and again, and says what broke and what it cost in tokens/s.\n\n"
-               "usage: racelab VERB [options]\n\n";
+  std::cout
+      << "racelab replays a training pipeline under a chosen thread interleaving, compile-cache state and GPU layout,\n"
+         "again and again, and says what broke and what it cost in tokens/s.\n\n"
+         "usage: racelab VERB [options]\n\n";
   for (const Verb& verb : verbs()) {
     std::cout << fmt::format("  {:<10} {}\n", verb.name, verb.about);
   }

@@ -55,8 +55,8 @@ void list_scenarios() {
 void list_points() {
   const auto catalogue = load_catalogue();
   for (const auto& place : catalogue.places()) {
-    std::cout << fmt::format("{}\n    {}\n    at {}:{}\n    events: {}\n", place.name, place.about, place.module, place.attribute,
-                             base::join(schedule::events_of(place), ", "));
+    std::cout << fmt::format("{}\n    {}\n    at {}:{}\n    events: {}\n", place.name, place.about, place.module,
+                             place.attribute, base::join(schedule::events_of(place), ", "));
   }
 }
 
@@ -127,8 +127,9 @@ int list_verb(const std::vector<std::string>& arguments) {
   } else if (what == "runs") {
     list_runs();
   } else {
-    throw base::UserError(base::ExitCode::usage, "list " + what + ": there is no such list" + base::did_you_mean(what, kinds) +
-                                                     "; there are " + base::join(kinds, ", "));
+    throw base::UserError(base::ExitCode::usage, "list " + what + ": there is no such list" +
+                                                     base::did_you_mean(what, kinds) + "; there are " +
+                                                     base::join(kinds, ", "));
   }
   return 0;
 }

@@ -45,13 +45,15 @@ void Options::flag(const std::string& names, bool& value, const std::string& hel
   m_impl->note(names, m_impl->app.add_flag(names, value, help));
 }
 
-void Options::option(const std::string& names, std::string& value, const std::string& placeholder, const std::string& help) {
+void Options::option(const std::string& names, std::string& value, const std::string& placeholder,
+                     const std::string& help) {
   m_impl->note(names, m_impl->app.add_option(names, value, help)->type_name(placeholder));
 }
 
 void Options::option(const std::string& names, std::optional<int>& value, const std::string& placeholder,
                      const std::string& help, int least, int most) {
-  m_impl->note(names, m_impl->app.add_option(names, value, help)->check(CLI::Range(least, most))->type_name(placeholder));
+  m_impl->note(names,
+               m_impl->app.add_option(names, value, help)->check(CLI::Range(least, most))->type_name(placeholder));
 }
 
 void Options::repeated(const std::string& names, std::vector<std::string>& values, const std::string& placeholder,
@@ -61,8 +63,9 @@ void Options::repeated(const std::string& names, std::vector<std::string>& value
 
 void Options::choice(const std::string& names, std::string& value, const std::vector<std::string>& choices,
                      const std::string& help) {
-  m_impl->note(names, m_impl->app.add_option(names, value, help)->check(CLI::IsMember(choices))->type_name(
-                          base::join(choices, "|")));
+  m_impl->note(
+      names,
+      m_impl->app.add_option(names, value, help)->check(CLI::IsMember(choices))->type_name(base::join(choices, "|")));
 }
 
 bool Options::parse(const std::vector<std::string>& arguments) {
@@ -83,8 +86,8 @@ bool Options::parse(const std::vector<std::string>& arguments) {
         message = near.empty() ? message : "unknown option " + name + near;
       }
     }
-    throw base::UserError(base::ExitCode::usage, message + "\n(racelab " + m_impl->usage.substr(0, m_impl->usage.find(' ')) +
-                                                     " --help)");
+    throw base::UserError(base::ExitCode::usage,
+                          message + "\n(racelab " + m_impl->usage.substr(0, m_impl->usage.find(' ')) + " --help)");
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Command-line options of one verb. A thin front of CLI11, which is slow to include, so that each verb's file can keep its
-// options beside their help text.
+// Command-line options of one verb. A thin front of CLI11, which is slow to include, so that each verb's file can keep
+// its options beside their help text.
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,11 +19,12 @@ public:
   void positional(const std::string& name, std::string& value, const std::string& help, bool required = true);
   void flag(const std::string& names, bool& value, const std::string& help);
   void option(const std::string& names, std::string& value, const std::string& placeholder, const std::string& help);
-  void option(const std::string& names, std::optional<int>& value, const std::string& placeholder, const std::string& help,
-              int least, int most);
+  void option(const std::string& names, std::optional<int>& value, const std::string& placeholder,
+              const std::string& help, int least, int most);
   void repeated(const std::string& names, std::vector<std::string>& values, const std::string& placeholder,
                 const std::string& help);
-  void choice(const std::string& names, std::string& value, const std::vector<std::string>& choices, const std::string& help);
+  void choice(const std::string& names, std::string& value, const std::vector<std::string>& choices,
+              const std::string& help);
 
   // False: help was asked for and printed. Throws base::UserError (usage) with what is wrong and the nearest option.
   bool parse(const std::vector<std::string>& arguments);

@@ -35,8 +35,10 @@ void declare(Options& options, RunArguments& a) {
   options.positional("SCENARIO", a.scenario, "A scenario file, or the name of one that ships");
   options.option("-k", a.pattern, "PATTERN", "Only cells whose id matches (a glob, or a part of the id)");
   options.option("--trials", a.trials, "N", "Trials of each cell, instead of the scenario's", 1, 100000);
-  options.repeated("--set", a.sets, "PATH=VALUE", "Change a key of the scenario: cache=cold, launch=fresh, pipeline.env.X=1");
-  options.repeated("--toolkit", a.toolkits, "NAME|[NAME=]PATH", "Toolkit to run on, instead of the scenario's: a name, or a Python; may be repeated");
+  options.repeated("--set", a.sets, "PATH=VALUE",
+                   "Change a key of the scenario: cache=cold, launch=fresh, pipeline.env.X=1");
+  options.repeated("--toolkit", a.toolkits, "NAME|[NAME=]PATH",
+                   "Toolkit to run on, instead of the scenario's: a name, or a Python; may be repeated");
   options.option("--devices", a.devices, "LIST", "Devices to use: cpu, or cuda:0,cuda:1");
   options.option("--seed", a.seed, "N", "Seed of the scenario's random choices", 0, 2147483647);
   options.option("--output", a.output, "DIR", "Where the run's files go (default: reports/runs/TIME-SCENARIO)");
@@ -55,10 +57,12 @@ layout::Devices parse_devices(const std::string& text) {
   devices.names = base::split(text, ',');
   const bool cpu = devices.names == std::vector<std::string>{"cpu"};
   const bool gpus = std::all_of(devices.names.begin(), devices.names.end(), [](const std::string& name) {
-    return name.rfind("cuda:", 0) == 0 && name.size() > 5 && name.find_first_not_of("0123456789", 5) == std::string::npos;
+    return name.rfind("cuda:", 0) == 0 && name.size() > 5 &&
+           name.find_first_not_of("0123456789", 5) == std::string::npos;
   });
   if (!cpu && !gpus) {
-    throw base::UserError(base::ExitCode::usage, "--devices " + text + ": expected 'cpu' or a list like 'cuda:0,cuda:1'");
+    throw base::UserError(base::ExitCode::usage,
+                          "--devices " + text + ": expected 'cpu' or a list like 'cuda:0,cuda:1'");
   }
   return devices;
 }
@@ -109,8 +113,7 @@ void write_reports(const RunArguments& a, const result::RunResult& result) {
 
 int run_verb(const std::vector<std::string>& arguments) {
   RunArguments a;
-  Options options("run SCENARIO [options]",
-                  "Runs the cells of a scenario and says what holds.",
+  Options options("run SCENARIO [options]", "Runs the cells of a scenario and says what holds.",
                   "Exit codes: racelab help exit-codes\n"
                   "Example: racelab run scenarios/cold_cache_3drafters.yaml -k cold --trials 10");
   declare(options, a);

@@ -38,8 +38,8 @@ int dispatch(const std::vector<std::string>& words) {
     }
     names.push_back(verb.name);
   }
-  throw base::UserError(base::ExitCode::usage, "there is no verb '" + words[0] + "'" + base::did_you_mean(words[0], names) +
-                                                   " (racelab help)");
+  throw base::UserError(base::ExitCode::usage, "there is no verb '" + words[0] + "'" +
+                                                   base::did_you_mean(words[0], names) + " (racelab help)");
 }
 
 } // namespace racelab::cli

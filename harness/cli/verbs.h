@@ -7,7 +7,7 @@ namespace racelab::cli {
 
 struct Verb {
   const char* name;
-  const char* about; // one line
+  const char* about;                                     // one line
   int (*run)(const std::vector<std::string>& arguments); // returns the exit code; throws base::UserError
 };
 

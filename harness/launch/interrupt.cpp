@@ -31,8 +31,12 @@ void install_interrupt_handlers() {
   signal(SIGPIPE, SIG_IGN);
 }
 
-int interrupts() { return g_interrupts.load(); }
+int interrupts() {
+  return g_interrupts.load();
+}
 
-void request_interrupt() { g_interrupts.fetch_add(1); }
+void request_interrupt() {
+  g_interrupts.fetch_add(1);
+}
 
 } // namespace racelab::launch

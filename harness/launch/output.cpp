@@ -19,7 +19,8 @@ void keep_last(std::string& text, std::size_t size) {
 } // namespace
 
 BoundedOutput::BoundedOutput(const std::string& file, std::size_t limit)
-    : m_fd(open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)), m_half(std::max<std::size_t>(limit / 2, 1)) {
+    : m_fd(open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)),
+      m_half(std::max<std::size_t>(limit / 2, 1)) {
   m_lost = !m_fd;
 }
 

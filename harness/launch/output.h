@@ -1,5 +1,6 @@
 #pragma once
-// A trial's output, kept with a bound: the first half as it comes, the last half when it ends, and how much lay between.
+// A trial's output, kept with a bound: the first half as it comes, the last half when it ends, and how much lay
+// between.
 #include "base/files.h"
 
 #include <cstdint>

@@ -52,14 +52,22 @@ struct KnownCall {
 };
 
 constexpr KnownCall k_calls[] = {
-    {SYS_futex, "futex", 4, true},          {SYS_nanosleep, "nanosleep", -1, false},
-    {SYS_clock_nanosleep, "clock_nanosleep", -1, false}, {SYS_poll, "poll", 3, false},
-    {SYS_ppoll, "ppoll", 3, true},          {SYS_select, "select", 5, true},
-    {SYS_pselect6, "pselect6", 5, true},    {SYS_epoll_wait, "epoll_wait", 4, false},
-    {SYS_epoll_pwait, "epoll_pwait", 4, false}, {SYS_read, "read", 0, false},
-    {SYS_wait4, "wait4", 0, false},         {SYS_waitid, "waitid", 0, false},
-    {SYS_accept, "accept", 0, false},       {SYS_recvfrom, "recvfrom", 0, false},
-    {SYS_recvmsg, "recvmsg", 0, false},     {SYS_pause, "pause", 0, false},
+    {SYS_futex, "futex", 4, true},
+    {SYS_nanosleep, "nanosleep", -1, false},
+    {SYS_clock_nanosleep, "clock_nanosleep", -1, false},
+    {SYS_poll, "poll", 3, false},
+    {SYS_ppoll, "ppoll", 3, true},
+    {SYS_select, "select", 5, true},
+    {SYS_pselect6, "pselect6", 5, true},
+    {SYS_epoll_wait, "epoll_wait", 4, false},
+    {SYS_epoll_pwait, "epoll_pwait", 4, false},
+    {SYS_read, "read", 0, false},
+    {SYS_wait4, "wait4", 0, false},
+    {SYS_waitid, "waitid", 0, false},
+    {SYS_accept, "accept", 0, false},
+    {SYS_recvfrom, "recvfrom", 0, false},
+    {SYS_recvmsg, "recvmsg", 0, false},
+    {SYS_pause, "pause", 0, false},
     {SYS_rt_sigtimedwait, "rt_sigtimedwait", 3, true},
 };
 
@@ -148,7 +156,8 @@ bool TreeView::any_running() const {
 }
 
 bool TreeView::any_timed_wait() const {
-  return std::any_of(threads.begin(), threads.end(), [](const ThreadView& t) { return t.state == 'S' && t.timed_wait; });
+  return std::any_of(threads.begin(), threads.end(),
+                     [](const ThreadView& t) { return t.state == 'S' && t.timed_wait; });
 }
 
 TreeView view_tree(int pid) {

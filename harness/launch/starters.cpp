@@ -87,10 +87,15 @@ int FreshStarter::start(const TrialSpec& spec, const board::Board& board, int ou
   struct stat info {};
   fstat(board.fd(), &info);
   Environment environment = spec.environment;
-  environment.emplace_back("RACELAB_BOARD", std::to_string(board.fd()) + ":" + std::to_string(info.st_ino) + ":" +
-                                                board_path(board));
-  std::vector<std::string> argv{"/proc/self/exe", "--supervise", std::to_string(sockets.theirs.get()),
-                                std::to_string(board.fd()), std::to_string(out), std::to_string(err), spec.directory};
+  environment.emplace_back("RACELAB_BOARD",
+                           std::to_string(board.fd()) + ":" + std::to_string(info.st_ino) + ":" + board_path(board));
+  std::vector<std::string> argv{"/proc/self/exe",
+                                "--supervise",
+                                std::to_string(sockets.theirs.get()),
+                                std::to_string(board.fd()),
+                                std::to_string(out),
+                                std::to_string(err),
+                                spec.directory};
   argv.insert(argv.end(), spec.argv.begin(), spec.argv.end());
   m_supervisor = spawn(argv, environment, {sockets.theirs.get(), board.fd(), out, err}, "");
   m_channel = std::move(sockets.ours);
@@ -102,7 +107,9 @@ void FreshStarter::finish() {
   reap(m_supervisor);
 }
 
-ForkServer::~ForkServer() { stop(); }
+ForkServer::~ForkServer() {
+  stop();
+}
 
 void ForkServer::stop() {
   m_channel.reset();

@@ -22,12 +22,12 @@ private:
   base::UniqueFd m_channel;
 };
 
-// Keeps one prepared Python process and lets it fork a child per trial. The server is started by the first trial, and again
-// when it has died.
+// Keeps one prepared Python process and lets it fork a child per trial. The server is started by the first trial, and
+// again when it has died.
 class ForkServer : public ProcessStarter {
 public:
-  // `python`: the interpreter; `environment`: what it and the modules that it imports see, including PYTHONPATH with the
-  // agent's folder; `log_file`: its own stderr.
+  // `python`: the interpreter; `environment`: what it and the modules that it imports see, including PYTHONPATH with
+  // the agent's folder; `log_file`: its own stderr.
   ForkServer(std::string python, Environment environment, std::string log_file)
       : m_python(std::move(python)), m_environment(std::move(environment)), m_log_file(std::move(log_file)) {}
   ~ForkServer() override;

@@ -20,7 +20,9 @@ void Stillness::restart() {
   m_pids.clear();
 }
 
-milliseconds Stillness::still_for() const { return duration_cast<milliseconds>(Clock::now() - m_since); }
+milliseconds Stillness::still_for() const {
+  return duration_cast<milliseconds>(Clock::now() - m_since);
+}
 
 std::optional<TreeView> Stillness::look(int pid, std::uint64_t events, std::uint64_t output) {
   const auto now = Clock::now();

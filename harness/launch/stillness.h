@@ -1,5 +1,6 @@
 #pragma once
-// Decides when a trial has stopped moving: no thread runs, no CPU time, no event on the board, no output, no new process.
+// Decides when a trial has stopped moving: no thread runs, no CPU time, no event on the board, no output, no new
+// process.
 #include "board/board.h"
 #include "launch/process_view.h"
 
@@ -15,8 +16,8 @@ class Stillness {
 public:
   explicit Stillness(std::chrono::milliseconds quiet_time) : m_quiet_time(quiet_time) { restart(); }
 
-  // Looks at the process tree if it is time to. A view comes back while the tree has been still for the quiet time (ten times
-  // that, and at least 3 s, while some thread sleeps in a call that ends by itself).
+  // Looks at the process tree if it is time to. A view comes back while the tree has been still for the quiet time (ten
+  // times that, and at least 3 s, while some thread sleeps in a call that ends by itself).
   std::optional<TreeView> look(int pid, std::uint64_t events, std::uint64_t output);
 
   std::chrono::milliseconds still_for() const;

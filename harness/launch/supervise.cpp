@@ -102,7 +102,8 @@ int supervise_main(int argc, char** argv) {
   if (argc < 8) {
     return 2;
   }
-  const int channel = std::atoi(argv[2]), board = std::atoi(argv[3]), out = std::atoi(argv[4]), err = std::atoi(argv[5]);
+  const int channel = std::atoi(argv[2]), board = std::atoi(argv[3]), out = std::atoi(argv[4]),
+            err = std::atoi(argv[5]);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   signal(SIGINT, SIG_IGN);
@@ -123,7 +124,8 @@ int supervise_main(int argc, char** argv) {
   close(board);
   const int error = pid < 0 ? errno : exec_error(exec_pipe[0]);
   if (error != 0) {
-    send_message(channel, {{"error", std::string(argv[7]) + " cannot be started in " + argv[6] + ": " + std::strerror(error)}});
+    send_message(channel,
+                 {{"error", std::string(argv[7]) + " cannot be started in " + argv[6] + ": " + std::strerror(error)}});
     return 1;
   }
   send_message(channel, {{"pid", pid}});
@@ -132,7 +134,9 @@ int supervise_main(int argc, char** argv) {
   rusage usage{};
   wait4(pid, &status, 0, &usage);
   const int left_over = kill_left_over();
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; };
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
   send_message(channel, {{"exit", status},
                          {"left_over", left_over},
                          {"rusage",

@@ -38,14 +38,15 @@ struct TrialEnd {
   std::int64_t start_ns = 0;   // CLOCK_MONOTONIC
 };
 
-// Starts processes. One implementation forks them from a prepared interpreter, one starts each anew, one of tests starts
-// nothing at all.
+// Starts processes. One implementation forks them from a prepared interpreter, one starts each anew, one of tests
+// starts nothing at all.
 class ProcessStarter {
 public:
   virtual ~ProcessStarter() = default;
 
-  // Starts the trial's process with stdout and stderr on the given descriptors and the board's descriptor inherited. Returns
-  // the channel that reports on it: JSON objects {"pid": n}, then {"exit": wait status, "left_over": n, "rusage": {...}}, or
+  // Starts the trial's process with stdout and stderr on the given descriptors and the board's descriptor inherited.
+  // Returns the channel that reports on it: JSON objects {"pid": n}, then {"exit": wait status, "left_over": n,
+  // "rusage": {...}}, or
   // {"error": text}. The caller does not own the channel. Throws base::UserError if it cannot even be asked.
   virtual int start(const TrialSpec& spec, const board::Board& board, int out, int err) = 0;
 
@@ -53,8 +54,8 @@ public:
   virtual void finish() = 0;
 };
 
-// Runs one trial to its end: starts it, copies its output, watches it (crash, deadlock, hang, time limit, Ctrl-C), and ends
-// its actors on the board. Never throws for what the trial does.
+// Runs one trial to its end: starts it, copies its output, watches it (crash, deadlock, hang, time limit, Ctrl-C), and
+// ends its actors on the board. Never throws for what the trial does.
 TrialEnd run_trial(ProcessStarter& starter, const TrialSpec& spec, board::Board& board);
 
 } // namespace racelab::launch

@@ -202,9 +202,8 @@ void Watch::handle_stillness(const TreeView& view) {
                           std::all_of(picture.chain.begin(), picture.chain.end(), [&](const board::WaitEdge& w) {
                             return picture.actors[w.actor].state == board::ActorState::wanting;
                           });
-  const bool anybody_parked = std::any_of(picture.actors.begin(), picture.actors.end(), [](const auto& a) {
-    return a.state == board::ActorState::parked;
-  });
+  const bool anybody_parked = std::any_of(picture.actors.begin(), picture.actors.end(),
+                                          [](const auto& a) { return a.state == board::ActorState::parked; });
   if (lock_cycle) {
     dump_stacks();
     end_by_force(EndKind::deadlock, "known locks wait for each other in a cycle");
@@ -214,7 +213,8 @@ void Watch::handle_stillness(const TreeView& view) {
     m_stillness.restart();
   } else if (m_stillness.still_for() >= (view.any_timed_wait() ? 10 * m_spec.hang_time : m_spec.hang_time)) {
     dump_stacks();
-    end_by_force(EndKind::hang, "no thread did anything for " + std::to_string(m_stillness.still_for().count()) + " ms");
+    end_by_force(EndKind::hang,
+                 "no thread did anything for " + std::to_string(m_stillness.still_for().count()) + " ms");
   }
 }
 

@@ -47,7 +47,8 @@ Placement place(const scenario::Layout& layout, const Devices& devices) {
   }
   const int available = devices.gpus() ? static_cast<int>(devices.names.size()) : 0;
   if (layout.required_gpus > available) {
-    placement.skip = fmt::format("layout {} requires {} GPUs, {} at hand", layout.name, layout.required_gpus, available);
+    placement.skip =
+        fmt::format("layout {} requires {} GPUs, {} at hand", layout.name, layout.required_gpus, available);
   }
   if (layout.roles.empty()) {
     placement.text = devices.gpus() ? fmt::format("{} GPU(s)", available) : "CPU";
@@ -61,11 +62,13 @@ Placement place(const scenario::Layout& layout, const Devices& devices) {
   for (const auto& [device, who] : sharers) {
     parts.push_back(fmt::format("{} ({})", device, base::join(who, ", ")));
   }
-  placement.text = fmt::format("{}: {} logical GPUs on {}: {}", layout.name, logical.size(), available, base::join(parts, ", "));
+  placement.text =
+      fmt::format("{}: {} logical GPUs on {}: {}", layout.name, logical.size(), available, base::join(parts, ", "));
   return placement;
 }
 
-std::string fill_placeholders(const std::string& text, const Placement& placement, const std::string& scenario_directory) {
+std::string fill_placeholders(const std::string& text, const Placement& placement,
+                              const std::string& scenario_directory) {
   std::string result = text;
   const auto replace_all = [&](const std::string& what, const std::string& with) {
     for (std::size_t at = result.find(what); at != std::string::npos; at = result.find(what, at + with.size())) {

@@ -29,8 +29,9 @@ struct Placement {
 // The distinct logical GPUs, in rising order, take the devices in turn.
 Placement place(const scenario::Layout& layout, const Devices& devices);
 
-// Replaces {layout.ROLE} by the role's devices, comma-separated, and {layout.ROLE.count} by their number, {scenario.dir} by
-// the folder; other braces stay.
-std::string fill_placeholders(const std::string& text, const Placement& placement, const std::string& scenario_directory);
+// Replaces {layout.ROLE} by the role's devices, comma-separated, and {layout.ROLE.count} by their number,
+// {scenario.dir} by the folder; other braces stay.
+std::string fill_placeholders(const std::string& text, const Placement& placement,
+                              const std::string& scenario_directory);
 
 } // namespace racelab::layout

@@ -17,7 +17,8 @@ using result::TrialRecord;
 
 const std::vector<FaultKind>& fault_kinds() {
   static const std::vector<FaultKind> kinds{
-      {"nested_tracing", "a compiled call met the tracing flag of another thread: torch raised, or ran it uncompiled (inline)"},
+      {"nested_tracing",
+       "a compiled call met the tracing flag of another thread: torch raised, or ran it uncompiled (inline)"},
       {"stuck_flag", "the tracing flag is set while no thread traces"},
       {"silent_eager", "a compiled call ran uncompiled and said nothing: inlined, recompile limit, eager attention"},
       {"actor_died", "a thread ended with an exception"},
@@ -38,7 +39,9 @@ std::string text(const Json& fact, const char* key) {
   return fact.contains(key) && fact[key].is_string() ? fact[key].get<std::string>() : std::string();
 }
 
-int event_of(const Json& fact) { return fact.contains("event") && fact["event"].is_number() ? fact["event"].get<int>() : -1; }
+int event_of(const Json& fact) {
+  return fact.contains("event") && fact["event"].is_number() ? fact["event"].get<int>() : -1;
+}
 
 // The event that was the last before the fact, for facts that name none.
 int event_at_time(const TrialRecord& trial, std::int64_t time_ns) {
@@ -108,7 +111,8 @@ void add_fact(const TrialRecord& trial, const Json& fact, Collector& found) {
     found.add(kind, actor, event, call + " met the tracing flag of another thread and was inlined, without an error");
     found.add("silent_eager", actor, event, call + " ran uncompiled: inlined under another thread's trace");
   } else if (kind == "compiled_call_raised") {
-    found.add("compile_error", actor, event, text(fact, "type") + ": " + text(fact, "message"), text(fact, "traceback"));
+    found.add("compile_error", actor, event, text(fact, "type") + ": " + text(fact, "message"),
+              text(fact, "traceback"));
   } else if (kind == "thread_died") {
     found.add("actor_died", actor, event, text(fact, "type") + ": " + text(fact, "message"), text(fact, "traceback"));
   } else if (kind == "stuck_flag") {
@@ -142,7 +146,8 @@ void add_end(const TrialRecord& trial, Collector& found) {
   }
   case EndKind::exited:
     if (end.exit_code != 0 && !found.any("actor_died")) {
-      found.add("exit_status", "", last, fmt::format("the pipeline ended with status {}", end.exit_code), trial.stderr_tail);
+      found.add("exit_status", "", last, fmt::format("the pipeline ended with status {}", end.exit_code),
+                trial.stderr_tail);
     }
     break;
   case EndKind::interrupted:
@@ -172,9 +177,10 @@ std::vector<Fault> slow_faults(const result::TrialResult& trial, const std::vect
       }
     }
     if (rate < bound.at_least) {
-      slow.push_back({"slow", bound.who == "total" ? "" : bound.who, -1,
-                      fmt::format("{} made {:.1f} tokens/s, at least {:.1f} were expected", bound.who, rate, bound.at_least), "",
-                      ""});
+      slow.push_back(
+          {"slow", bound.who == "total" ? "" : bound.who, -1,
+           fmt::format("{} made {:.1f} tokens/s, at least {:.1f} were expected", bound.who, rate, bound.at_least), "",
+           ""});
     }
   }
   return slow;

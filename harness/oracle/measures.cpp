@@ -11,7 +11,9 @@ using result::TrialRecord;
 
 namespace {
 
-double seconds(std::int64_t ns) { return static_cast<double>(ns) / 1e9; }
+double seconds(std::int64_t ns) {
+  return static_cast<double>(ns) / 1e9;
+}
 
 // First step's end, last step's end and tokens after the first step, of one actor.
 struct Steps {
@@ -52,7 +54,8 @@ std::vector<ActorThroughput> throughput(const TrialRecord& trial) {
     if (s.last_end > s.first_end && s.first_end >= 0) {
       t.steady_tokens_per_s = static_cast<double>(s.tokens - s.first_tokens) / seconds(s.last_end - s.first_end);
     }
-    const auto record = std::find_if(trial.actors.begin(), trial.actors.end(), [&](const auto& a) { return a.name == actor; });
+    const auto record =
+        std::find_if(trial.actors.begin(), trial.actors.end(), [&](const auto& a) { return a.name == actor; });
     t.waited_s = record == trial.actors.end() ? 0 : seconds(record->waited_ns);
     all.push_back(t);
   }

@@ -1,6 +1,6 @@
 #pragma once
-// Oracles: pure functions from what a trial left (result::TrialRecord) to what went wrong in it, and from a cell's trials to its
-// verdict.
+// Oracles: pure functions from what a trial left (result::TrialRecord) to what went wrong in it, and from a cell's
+// trials to its verdict.
 #include "result/result.h"
 #include "scenario/expand.h"
 #include "schedule/interleaving.h"
@@ -18,7 +18,8 @@ struct FaultKind {
   std::string about;
 };
 
-// nested_tracing, stuck_flag, silent_eager, actor_died, compile_error, crash, deadlock, hang, time_limit, exit_status, slow.
+// nested_tracing, stuck_flag, silent_eager, actor_died, compile_error, crash, deadlock, hang, time_limit, exit_status,
+// slow.
 const std::vector<FaultKind>& fault_kinds();
 
 // What became of the interleaving. `realised` is checked against the log, not taken from the board's word.
@@ -35,7 +36,8 @@ std::string check_order(const std::vector<result::Event>& events, const schedule
 std::vector<result::Fault> faults(const result::TrialRecord& trial);
 
 // Faults of kind `slow`: throughput below what the scenario expects.
-std::vector<result::Fault> slow_faults(const result::TrialResult& trial, const std::vector<scenario::ThroughputBound>& bounds);
+std::vector<result::Fault> slow_faults(const result::TrialResult& trial,
+                                       const std::vector<scenario::ThroughputBound>& bounds);
 
 std::vector<result::ActorThroughput> throughput(const result::TrialRecord& trial);
 double total_tokens_per_s(const result::TrialRecord& trial);
@@ -43,8 +45,8 @@ double total_tokens_per_s(const result::TrialRecord& trial);
 // torch's own counters, summed over the trial's processes: "aot_autograd.autograd_cache_hit" -> n.
 std::map<std::string, std::int64_t> counters(const result::TrialRecord& trial);
 
-// "PythonKeyTracer from compiled call" -> how many traces; and "create_block_mask" -> 0 if no trace came from it although the
-// agent looked.
+// "PythonKeyTracer from compiled call" -> how many traces; and "create_block_mask" -> 0 if no trace came from it
+// although the agent looked.
 std::map<std::string, int> tracer_entries(const result::TrialRecord& trial);
 
 // Fills verdict and reasons of a cell whose trials, faults, cache proof and expectation are there.

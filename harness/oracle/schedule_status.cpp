@@ -50,12 +50,14 @@ std::string cache_explanation(const TrialRecord& trial) {
     const auto at = all.find(name);
     return at == all.end() ? std::int64_t{0} : at->second;
   };
-  const std::int64_t aot_hits = count("aot_autograd.autograd_cache_hit"), aot_misses = count("aot_autograd.autograd_cache_miss");
+  const std::int64_t aot_hits = count("aot_autograd.autograd_cache_hit"),
+                     aot_misses = count("aot_autograd.autograd_cache_miss");
   const std::int64_t fx_hits = count("inductor.fxgraph_cache_hit"), fx_misses = count("inductor.fxgraph_cache_miss");
   if (aot_hits + aot_misses > 0) {
     return fmt::format("AOTAutograd cache hit {} of {}", aot_hits, aot_hits + aot_misses);
   }
-  return fx_hits + fx_misses > 0 ? fmt::format("FX-graph cache hit {} of {}", fx_hits, fx_hits + fx_misses) : std::string();
+  return fx_hits + fx_misses > 0 ? fmt::format("FX-graph cache hit {} of {}", fx_hits, fx_hits + fx_misses)
+                                 : std::string();
 }
 
 const result::ActorRecord* find_actor(const TrialRecord& trial, const std::string& name) {
@@ -89,10 +91,9 @@ std::string unreachable_text(const TrialRecord& trial, const result::StepState& 
     return fmt::format("{}: no thread named '{}' appeared{}; the pipeline's threads were {}", step.event, step.actor,
                        base::did_you_mean(step.actor, names), names.empty() ? "none" : base::join(names, ", "));
   }
-  std::string text = step.times_hit == 0
-                         ? fmt::format("{} never came to {}", step.actor, step.point)
-                         : fmt::format("{} ended after coming to {} {} time{}", step.actor, step.point, step.times_hit,
-                                       step.times_hit == 1 ? "" : "s");
+  std::string text = step.times_hit == 0 ? fmt::format("{} never came to {}", step.actor, step.point)
+                                         : fmt::format("{} ended after coming to {} {} time{}", step.actor, step.point,
+                                                       step.times_hit, step.times_hit == 1 ? "" : "s");
   const std::string cache = cache_explanation(trial);
   return cache.empty() ? text : text + ": " + cache;
 }
@@ -108,7 +109,8 @@ const result::StepState* first_open_step(const TrialRecord& trial) {
 ScheduleFinding ordered_status(const TrialRecord& trial, const schedule::Interleaving& interleaving) {
   if (trial.board == BoardState::complete) {
     const std::string wrong = check_order(trial.events, interleaving);
-    return wrong.empty() ? ScheduleFinding{ScheduleStatus::realised, ""} : ScheduleFinding{ScheduleStatus::diverged, wrong};
+    return wrong.empty() ? ScheduleFinding{ScheduleStatus::realised, ""}
+                         : ScheduleFinding{ScheduleStatus::diverged, wrong};
   }
   if (trial.board == BoardState::impossible) {
     return {ScheduleStatus::impossible, cycle_text(trial.cycle)};
@@ -180,8 +182,9 @@ ScheduleFinding schedule_status(const TrialRecord& trial, const schedule::Interl
     return {ScheduleStatus::unproved, "the pipeline did not start: " + trial.end.message};
   }
   if (trial.attached == 0) {
-    return {ScheduleStatus::unproved, "no process of the pipeline loaded racelab's agent (an interpreter run with -I, -E or -S, "
-                                      "or a program that does not link it)"};
+    return {ScheduleStatus::unproved,
+            "no process of the pipeline loaded racelab's agent (an interpreter run with -I, -E or -S, "
+            "or a program that does not link it)"};
   }
   if (interleaving.kind == InterleavingKind::free) {
     return {ScheduleStatus::free, ""};

@@ -85,7 +85,8 @@ void judge_fault(const CellResult& cell, const std::string& kind, Frequency freq
     } else if (k == 0) {
       judgement.find(Verdict::fixed, kind + " is expected in every trial and was seen in none: fixed?");
     } else {
-      judgement.find(Verdict::failed, fmt::format("{} is expected in every trial and was seen in {} of {}", kind, k, n));
+      judgement.find(Verdict::failed,
+                     fmt::format("{} is expected in every trial and was seen in {} of {}", kind, k, n));
     }
     break;
   case Frequency::never:
@@ -95,7 +96,8 @@ void judge_fault(const CellResult& cell, const std::string& kind, Frequency freq
     break;
   case Frequency::sometimes:
     if (k == 0) {
-      judgement.find(Verdict::fixed, fmt::format("{} is expected at least once and was not seen in {} trials: fixed?", kind, n));
+      judgement.find(Verdict::fixed,
+                     fmt::format("{} is expected at least once and was not seen in {} trials: fixed?", kind, n));
     } else {
       judgement.find(k == n ? Verdict::expected : Verdict::flaky);
     }
@@ -109,8 +111,10 @@ void judge_fault(const CellResult& cell, const std::string& kind, Frequency freq
 }
 
 void judge_status(const CellResult& cell, const CellExpectation& expectation, Judgement& judgement) {
-  const std::pair<const char*, int> counts[] = {
-      {"realised", cell.realised}, {"unreachable", cell.unreachable}, {"impossible", cell.impossible}, {"diverged", cell.diverged}};
+  const std::pair<const char*, int> counts[] = {{"realised", cell.realised},
+                                                {"unreachable", cell.unreachable},
+                                                {"impossible", cell.impossible},
+                                                {"diverged", cell.diverged}};
   std::string first_reason;
   for (const auto& trial : cell.trial_results) {
     if (!trial.status_reason.empty()) {
@@ -119,7 +123,8 @@ void judge_status(const CellResult& cell, const CellExpectation& expectation, Ju
     }
   }
   if (cell.unproved > 0) {
-    judgement.find(Verdict::inconclusive, fmt::format("unproved in {} of {} trials: {}", cell.unproved, cell.trials, first_reason));
+    judgement.find(Verdict::inconclusive,
+                   fmt::format("unproved in {} of {} trials: {}", cell.unproved, cell.trials, first_reason));
   }
   if (!cell.controlled) {
     return;
@@ -129,12 +134,14 @@ void judge_status(const CellResult& cell, const CellExpectation& expectation, Ju
       continue;
     }
     const bool said = !expectation.status.empty();
-    const bool accepted = said ? std::find(expectation.status.begin(), expectation.status.end(), status) != expectation.status.end()
-                               : std::string(status) == "realised";
+    const bool accepted =
+        said ? std::find(expectation.status.begin(), expectation.status.end(), status) != expectation.status.end()
+             : std::string(status) == "realised";
     if (!accepted) {
       judgement.find(said ? Verdict::failed : Verdict::inconclusive,
                      fmt::format("the order was {} in {} of {} trials{}: {}", status, count, cell.trials,
-                                 said ? " (expected: " + base::join(expectation.status, " or ") + ")" : "", first_reason));
+                                 said ? " (expected: " + base::join(expectation.status, " or ") + ")" : "",
+                                 first_reason));
     } else if (std::string(status) != "realised") {
       judgement.find(Verdict::ok, first_reason);
     }

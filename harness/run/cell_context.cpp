@@ -19,13 +19,35 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Variables that a trial inherits; "X*" stands for every name that begins so. Everything else is left out, so that a trial
-// does not depend on the shell that started it; a scenario's `env` adds what its pipeline needs.
+// Variables that a trial inherits; "X*" stands for every name that begins so. Everything else is left out, so that a
+// trial does not depend on the shell that started it; a scenario's `env` adds what its pipeline needs.
 const std::vector<std::string>& inherited_variables() {
-  static const std::vector<std::string> names{
-      "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_*", "TZ", "LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH",
-      "CC", "CXX", "CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_*", "NCCL_*",
-      "TORCH_SYMM_MEM_DISABLE_MULTICAST", "NVSHMEM_*", "OPENBLAS_*", "MKL_*", "OMP_*", "SSL_CERT_FILE", "SSL_CERT_DIR"};
+  static const std::vector<std::string> names{"PATH",
+                                              "HOME",
+                                              "USER",
+                                              "LOGNAME",
+                                              "SHELL",
+                                              "LANG",
+                                              "LC_*",
+                                              "TZ",
+                                              "LD_LIBRARY_PATH",
+                                              "LIBRARY_PATH",
+                                              "CPATH",
+                                              "CC",
+                                              "CXX",
+                                              "CUDA_HOME",
+                                              "CUDA_PATH",
+                                              "CUDA_VISIBLE_DEVICES",
+                                              "CUDA_DEVICE_ORDER",
+                                              "NVIDIA_*",
+                                              "NCCL_*",
+                                              "TORCH_SYMM_MEM_DISABLE_MULTICAST",
+                                              "NVSHMEM_*",
+                                              "OPENBLAS_*",
+                                              "MKL_*",
+                                              "OMP_*",
+                                              "SSL_CERT_FILE",
+                                              "SSL_CERT_DIR"};
   return names;
 }
 
@@ -104,8 +126,8 @@ base::Environment clean_environment() {
   return environment;
 }
 
-CellContext resolve_cell(const scenario::Scenario& scenario, const scenario::Cell& cell, const toolkit::Toolkit& toolkit,
-                         const layout::Devices& devices) {
+CellContext resolve_cell(const scenario::Scenario& scenario, const scenario::Cell& cell,
+                         const toolkit::Toolkit& toolkit, const layout::Devices& devices) {
   CellContext context;
   context.cell = cell;
   context.toolkit = toolkit;
@@ -131,8 +153,9 @@ CellContext resolve_cell(const scenario::Scenario& scenario, const scenario::Cel
     context.argv.push_back(fill(word));
   }
   context.python = context.argv.front() == "python" || context.argv.front() == "python3";
-  context.argv.front() = context.python ? toolkit.python
-                                        : find_program(context.argv.front(), scenario.pipeline.directory, context.environment);
+  context.argv.front() = context.python
+                             ? toolkit.python
+                             : find_program(context.argv.front(), scenario.pipeline.directory, context.environment);
   return context;
 }
 

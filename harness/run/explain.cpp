@@ -27,7 +27,8 @@ std::string order_text(const schedule::Interleaving& interleaving) {
   std::string text;
   if (interleaving.edges == schedule::chain_edges(n)) {
     for (int i = 0; i < n; ++i) {
-      text += fmt::format("{}{}. {}", i == 0 ? "" : "\n               ", i + 1, schedule::to_string(interleaving.events[static_cast<std::size_t>(i)]));
+      text += fmt::format("{}{}. {}", i == 0 ? "" : "\n               ", i + 1,
+                          schedule::to_string(interleaving.events[static_cast<std::size_t>(i)]));
     }
     return text;
   }
@@ -64,7 +65,8 @@ std::string expectation_text(const scenario::CellExpectation& expectation) {
 
 std::string explain(const scenario::Scenario& scenario, const schedule::Catalogue& builtin,
                     const std::vector<CellContext>& cells) {
-  std::string text = scenario.name + (scenario.about.empty() ? "" : ": " + std::string(base::trim(scenario.about))) + "\n";
+  std::string text =
+      scenario.name + (scenario.about.empty() ? "" : ": " + std::string(base::trim(scenario.about))) + "\n";
   text += fmt::format("  launch       {}, time limit {} a trial\n",
                       scenario.launch == scenario::LaunchMode::fork_server ? "fork server" : "a fresh process each",
                       base::format_duration(scenario.time_limit));

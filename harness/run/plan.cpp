@@ -79,9 +79,9 @@ board::Plan board_plan(const schedule::Interleaving& interleaving, const std::ve
   board::Plan plan;
   for (const std::string& name : places) {
     const Place& place = *catalogue.find(name);
-    const bool serialized = interleaving.kind == InterleavingKind::serialize &&
-                            std::find(interleaving.regions.begin(), interleaving.regions.end(), name) !=
-                                interleaving.regions.end();
+    const bool serialized =
+        interleaving.kind == InterleavingKind::serialize &&
+        std::find(interleaving.regions.begin(), interleaving.regions.end(), name) != interleaving.regions.end();
     if (place.kind == PlaceKind::lock) {
       plan.locks.push_back(name);
     }
@@ -102,7 +102,9 @@ nlohmann::ordered_json agent_config(const scenario::Scenario& scenario, const sc
                                     const std::vector<std::string>& places, const std::string& facts_file,
                                     const std::string& stacks_file) {
   using Json = nlohmann::ordered_json;
-  const auto is_used = [&](const std::string& name) { return std::find(places.begin(), places.end(), name) != places.end(); };
+  const auto is_used = [&](const std::string& name) {
+    return std::find(places.begin(), places.end(), name) != places.end();
+  };
   Json points = Json::array(), locks = Json::array(), builtin = Json::array(), settings = Json::object();
   for (const auto& point : scenario.points) {
     if (is_used(point.name)) {
@@ -124,8 +126,8 @@ nlohmann::ordered_json agent_config(const scenario::Scenario& scenario, const sc
   for (const auto& [name, value] : mitigation.config) {
     settings[name] = value;
   }
-  Json config{{"facts", facts_file}, {"stacks", stacks_file}, {"install", builtin}, {"points", points}, {"locks", locks},
-              {"config", settings}};
+  Json config{{"facts", facts_file}, {"stacks", stacks_file}, {"install", builtin},
+              {"points", points},    {"locks", locks},        {"config", settings}};
   if (scenario.tokens) {
     config["tokens"] = {{"at", scenario.tokens->at}, {"value", scenario.tokens->value}};
   }

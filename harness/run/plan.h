@@ -15,7 +15,8 @@ namespace racelab::run {
 // The catalogue with the scenario's own points, locks and tokens source added.
 schedule::Catalogue catalogue_for(const schedule::Catalogue& builtin, const scenario::Scenario& scenario);
 
-// The places that a trial installs: those its interleaving names, those the scenario records, and those the oracles need.
+// The places that a trial installs: those its interleaving names, those the scenario records, and those the oracles
+// need.
 std::vector<std::string> places_used(const schedule::Interleaving& interleaving, const scenario::Scenario& scenario,
                                      const schedule::Catalogue& catalogue);
 

@@ -81,11 +81,13 @@ public:
   Names(const Board& board, const Board::Picture& picture) : m_board(board), m_picture(picture) {}
 
   std::string actor(int i) const {
-    return i >= 0 && i < static_cast<int>(m_picture.actors.size()) ? m_picture.actors[static_cast<std::size_t>(i)].name : "";
+    return i >= 0 && i < static_cast<int>(m_picture.actors.size()) ? m_picture.actors[static_cast<std::size_t>(i)].name
+                                                                   : "";
   }
   std::string point(int i) const { return m_board.point_name(i); }
   std::string lock(int i) const {
-    return i >= 0 && i < static_cast<int>(m_picture.locks.size()) ? m_picture.locks[static_cast<std::size_t>(i)].name : "";
+    return i >= 0 && i < static_cast<int>(m_picture.locks.size()) ? m_picture.locks[static_cast<std::size_t>(i)].name
+                                                                  : "";
   }
   std::string step(int i) const {
     if (i < 0 || i >= static_cast<int>(m_picture.steps.size())) {
@@ -146,13 +148,13 @@ TrialRecord read_record(int index, const Board& board, const launch::TrialEnd& e
   record.board = state_of(picture.state);
   record.stuck_step = picture.stuck_step;
   for (const auto& wait : picture.chain) {
-    record.cycle.push_back({names.actor(wait.actor), names.actor(wait.other), kind_of(wait.kind), names.point(wait.point),
-                            names.step(wait.step), names.lock(wait.lock)});
+    record.cycle.push_back({names.actor(wait.actor), names.actor(wait.other), kind_of(wait.kind),
+                            names.point(wait.point), names.step(wait.step), names.lock(wait.lock)});
   }
   for (std::size_t i = 0; i < picture.steps.size(); ++i) {
     const auto& step = picture.steps[i];
-    record.steps.push_back({names.step(static_cast<int>(i)), names.actor(step.actor), names.point(step.point), step.done,
-                            board.hits(step.actor, step.point)});
+    record.steps.push_back({names.step(static_cast<int>(i)), names.actor(step.actor), names.point(step.point),
+                            step.done, board.hits(step.actor, step.point)});
   }
   for (const auto& actor : picture.actors) {
     record.actors.push_back({actor.name, actor.state != board::ActorState::expected,
@@ -164,8 +166,8 @@ TrialRecord read_record(int index, const Board& board, const launch::TrialEnd& e
   record.actors_lost = picture.actors_lost;
   record.stalled_because = end.stalled_because;
   record.stderr_tail = end.stderr_tail;
-  record.end = {kind_of(end.kind), end.exit_code, end.signal, end.message, end.user_s, end.system_s, end.max_rss_bytes,
-                end.left_over};
+  record.end = {kind_of(end.kind), end.exit_code, end.signal,        end.message,
+                end.user_s,        end.system_s,  end.max_rss_bytes, end.left_over};
   record.wall_s = end.wall_s;
   record.stacks = base::read_file(stacks_file).value_or("").substr(0, k_max_stacks);
   read_events(board, names, end.start_ns, record);

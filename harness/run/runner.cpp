@@ -39,15 +39,17 @@ std::string utc_now(const char* format) {
   return text;
 }
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 layout::Devices devices_for(const RunOptions& options, const toolkit::Toolkit& toolkit) {
   return options.devices ? *options.devices : layout::devices_of(static_cast<int>(toolkit.gpus.size()));
 }
 
 result::ToolkitInfo describe(const toolkit::Toolkit& t) {
-  return {t.name, t.python_version, t.torch, t.torch_git, t.triton, t.cuda, t.python, t.features, t.packages_digest,
-          t.missing_points};
+  return {t.name, t.python_version, t.torch,    t.torch_git,       t.triton,
+          t.cuda, t.python,         t.features, t.packages_digest, t.missing_points};
 }
 
 result::MachineInfo describe_machine(const toolkit::Toolkit& toolkit) {
@@ -60,13 +62,15 @@ result::MachineInfo describe_machine(const toolkit::Toolkit& toolkit) {
 }
 
 bool has_schedule(const result::CellResult& cell) {
-  return std::any_of(cell.trial_results.begin(), cell.trial_results.end(), [](const auto& t) { return !t.schedule.empty(); });
+  return std::any_of(cell.trial_results.begin(), cell.trial_results.end(),
+                     [](const auto& t) { return !t.schedule.empty(); });
 }
 
 // A folder of its own for every run, also for two racelabs in the same second.
 std::string make_run_folder(const std::string& wanted, const std::string& scenario) {
-  const std::string base =
-      wanted.empty() ? fs::absolute("reports/runs/" + utc_now("%Y%m%d-%H%M%S") + "-" + scenario).string() : fs::absolute(wanted).string();
+  const std::string base = wanted.empty()
+                               ? fs::absolute("reports/runs/" + utc_now("%Y%m%d-%H%M%S") + "-" + scenario).string()
+                               : fs::absolute(wanted).string();
   if (!wanted.empty()) {
     if (fs::exists(base + "/result.json")) {
       throw UserError(ExitCode::usage, base + " holds the result of another run; name another folder with --output");
@@ -86,7 +90,8 @@ std::string make_run_folder(const std::string& wanted, const std::string& scenar
       return folder;
     }
     if (error) {
-      throw UserError(ExitCode::environment, folder + ": cannot be made: " + error.message() + " (--output names another place)");
+      throw UserError(ExitCode::environment,
+                      folder + ": cannot be made: " + error.message() + " (--output names another place)");
     }
   }
   throw UserError(ExitCode::environment, base + ": no free name for the run's folder");
@@ -109,9 +114,9 @@ std::vector<CellContext> plan_cells(const scenario::Scenario& scenario, const Ru
       for (const auto& cell : all) {
         ids.push_back(cell.id);
       }
-      throw UserError(ExitCode::nothing_ran,
-                      "-k " + options.pattern + " matches no cell" + base::did_you_mean(options.pattern, ids) + "; there are " +
-                          base::join(ids, ", "));
+      throw UserError(ExitCode::nothing_ran, "-k " + options.pattern + " matches no cell" +
+                                                 base::did_you_mean(options.pattern, ids) + "; there are " +
+                                                 base::join(ids, ", "));
     }
   }
   std::vector<CellContext> contexts;
@@ -128,10 +133,13 @@ Runner::Runner(const scenario::Scenario& scenario, const schedule::Catalogue& ca
     : m_scenario(scenario), m_catalogue(catalogue_for(catalogue, scenario)), m_options(std::move(options)),
       m_toolkits(toolkits), m_progress(progress), m_trials(scenario, m_catalogue) {}
 
-std::string Runner::trial_folder(int number) const { return fmt::format("trials/{:03}", number); }
+std::string Runner::trial_folder(int number) const {
+  return fmt::format("trials/{:03}", number);
+}
 
 void Runner::write_result() {
-  if (auto written = base::write_file(m_result.directory + "/result.json", result::to_json(m_result).dump(1) + "\n"); !written) {
+  if (auto written = base::write_file(m_result.directory + "/result.json", result::to_json(m_result).dump(1) + "\n");
+      !written) {
     throw UserError(ExitCode::environment, written.error());
   }
 }
@@ -215,8 +223,7 @@ bool Runner::run_trials(const CellContext& context, result::CellResult& cell,
   for (int i = 1; i <= context.cell.trials; ++i) {
     m_progress.trial_started(context.cell.id, i);
     const std::string folder = trial_folder(m_next_trial++);
-    TrialOutcome outcome =
-        m_trials.run(context, context.interleaving, i, m_result.directory + "/" + folder, snapshot);
+    TrialOutcome outcome = m_trials.run(context, context.interleaving, i, m_result.directory + "/" + folder, snapshot);
     if (outcome.end == result::EndKind::interrupted) {
       return false;
     }
@@ -259,13 +266,13 @@ std::optional<cache::SnapshotStore::Snapshot> Runner::snapshot_for(const CellCon
     }
     if (!outcome.result.faults.empty()) {
       const auto& fault = outcome.result.faults.front();
-      throw UserError(ExitCode::environment, "the warm cache cannot be filled: the serial run itself fails (" + fault.kind +
-                                                 (fault.actor.empty() ? "" : " in " + fault.actor) + ": " +
+      throw UserError(ExitCode::environment, "the warm cache cannot be filled: the serial run itself fails (" +
+                                                 fault.kind + (fault.actor.empty() ? "" : " in " + fault.actor) + ": " +
                                                  fault.message.substr(0, 300) + "); its files are in " + folder);
     }
-    m_result.notes.push_back(fmt::format("warm snapshot {}…: {} files, {}, filled serially in {:.1f} s", key.substr(0, 4),
-                                         snapshot->size.files, base::format_bytes(static_cast<unsigned long long>(snapshot->size.bytes)),
-                                         outcome.result.wall_s));
+    m_result.notes.push_back(fmt::format(
+        "warm snapshot {}…: {} files, {}, filled serially in {:.1f} s", key.substr(0, 4), snapshot->size.files,
+        base::format_bytes(static_cast<unsigned long long>(snapshot->size.bytes)), outcome.result.wall_s));
     m_progress.note(m_result.notes.back());
   } else if (m_told_snapshots.insert(key).second) {
     m_result.notes.push_back(fmt::format("warm snapshot {}…: {} files, {}, kept from an earlier run", key.substr(0, 4),

@@ -19,13 +19,13 @@ class ProgressReporter;
 namespace racelab::run {
 
 struct RunOptions {
-  std::string output;                 // the run's folder; empty: reports/runs/TIME-SCENARIO below the working directory
-  std::string pattern;                // -k: only cells that match
-  std::optional<int> trials;          // instead of the scenario's numbers
+  std::string output;        // the run's folder; empty: reports/runs/TIME-SCENARIO below the working directory
+  std::string pattern;       // -k: only cells that match
+  std::optional<int> trials; // instead of the scenario's numbers
   std::optional<layout::Devices> devices; // instead of the machine's
-  bool fail_fast = false;             // stop after the first cell that failed
-  std::vector<std::string> command;   // as typed, for the result and for repeating
-  std::string repeat_base;            // "racelab run FILE" with the options that a repetition needs
+  bool fail_fast = false;                 // stop after the first cell that failed
+  std::vector<std::string> command;       // as typed, for the result and for repeating
+  std::string repeat_base;                // "racelab run FILE" with the options that a repetition needs
 };
 
 // The cells that a run would have, with what each resolves to on this machine.

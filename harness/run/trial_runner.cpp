@@ -19,7 +19,9 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 void write_or_throw(const std::string& path, const std::string& text) {
   if (auto written = base::write_file(path, text); !written) {
@@ -38,7 +40,8 @@ bool has_main_points(const scenario::Scenario& scenario) {
   const auto any_in_main = [&](const auto& places) {
     return std::any_of(places.begin(), places.end(), [&](const auto& place) { return in_main(place.at); });
   };
-  return any_in_main(scenario.points) || any_in_main(scenario.locks) || (scenario.tokens && in_main(scenario.tokens->at));
+  return any_in_main(scenario.points) || any_in_main(scenario.locks) ||
+         (scenario.tokens && in_main(scenario.tokens->at));
 }
 
 result::TrialResult judge_trial(const result::TrialRecord& record, const schedule::Interleaving& interleaving) {
@@ -72,7 +75,9 @@ ScratchFolder::ScratchFolder() {
   }
 }
 
-ScratchFolder::~ScratchFolder() { cache::remove_tree(m_path); }
+ScratchFolder::~ScratchFolder() {
+  cache::remove_tree(m_path);
+}
 
 TrialRunner::TrialRunner(const scenario::Scenario& scenario, const schedule::Catalogue& catalogue)
     : m_scenario(scenario), m_catalogue(catalogue) {}
@@ -96,7 +101,8 @@ launch::ForkServer& TrialRunner::fork_server_for(const CellContext& context) {
     launch::Environment environment = context.environment;
     environment.emplace_back("TORCHINDUCTOR_CACHE_DIR", own_cache);
     environment.emplace_back("TMPDIR", m_scratch.path());
-    server = std::make_unique<launch::ForkServer>(context.toolkit.python, environment, m_scratch.path() + "/fork-server.log");
+    server = std::make_unique<launch::ForkServer>(context.toolkit.python, environment,
+                                                  m_scratch.path() + "/fork-server.log");
   }
   return *server;
 }
@@ -145,8 +151,9 @@ TrialOutcome TrialRunner::run(const CellContext& context, const schedule::Interl
   cache::prepare(context.cache, snapshot, scratch + "/caches");
   const launch::TrialSpec spec = make_spec(context, folder, scratch);
   const auto places = places_used(interleaving, m_scenario, m_catalogue);
-  write_or_throw(folder + "/agent.json",
-                 agent_config(m_scenario, context.mitigation, places, folder + "/facts.jsonl", spec.stacks_file).dump(1));
+  write_or_throw(
+      folder + "/agent.json",
+      agent_config(m_scenario, context.mitigation, places, folder + "/facts.jsonl", spec.stacks_file).dump(1));
   board::Board board = board::Board::create(board_plan(interleaving, places, m_catalogue));
 
   TrialOutcome outcome;

@@ -41,8 +41,8 @@ class TrialRunner {
 public:
   TrialRunner(const scenario::Scenario& scenario, const schedule::Catalogue& catalogue);
 
-  // Runs one trial of the cell under `interleaving` and writes its files to `folder` (absolute, made). `keep_caches`, if
-  // given, is called with the folder of the trial's caches before they are removed.
+  // Runs one trial of the cell under `interleaving` and writes its files to `folder` (absolute, made). `keep_caches`,
+  // if given, is called with the folder of the trial's caches before they are removed.
   TrialOutcome run(const CellContext& context, const schedule::Interleaving& interleaving, int index,
                    const std::string& folder, const std::optional<cache::SnapshotStore::Snapshot>& snapshot,
                    const std::function<void(const std::string&)>& keep_caches = {});

@@ -36,7 +36,8 @@ tl::expected<Catalogue, std::string> Catalogue::parse(const std::string& text) {
     place.attribute = entry.value("attribute", "");
     place.about = entry.value("about", "");
     if (place.name.empty() || (kind != "lock" && kind != "scope" && kind != "region")) {
-      return tl::unexpected<std::string>("the point catalogue has an entry without name or with unknown kind '" + kind + "'");
+      return tl::unexpected<std::string>("the point catalogue has an entry without name or with unknown kind '" + kind +
+                                         "'");
     }
     catalogue.add(std::move(place));
   }

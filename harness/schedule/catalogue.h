@@ -1,6 +1,6 @@
 #pragma once
-// The point catalogue: which places of torch and triton are sync points. The same file (harness/agent/python/racelab_agent/
-// catalogue.json) tells the agent how to hook them.
+// The point catalogue: which places of torch and triton are sync points. The same file
+// (harness/agent/python/racelab_agent/ catalogue.json) tells the agent how to hook them.
 #include <string>
 #include <string_view>
 #include <vector>

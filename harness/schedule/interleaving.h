@@ -11,8 +11,8 @@
 
 namespace racelab::schedule {
 
-// One actor passing one point: "drafter0 fx.trace.enter#2". `hit` 0 means "the next pass that no earlier event of the list
-// has taken"; n >= 1 means the n-th pass of the trial.
+// One actor passing one point: "drafter0 fx.trace.enter#2". `hit` 0 means "the next pass that no earlier event of the
+// list has taken"; n >= 1 means the n-th pass of the trial.
 struct EventRef {
   std::string actor;
   std::string point;

@@ -44,7 +44,9 @@ std::string in_path(const std::string& program) {
   return {};
 }
 
-[[noreturn]] void fail(const std::string& message) { throw base::UserError(base::ExitCode::environment, message); }
+[[noreturn]] void fail(const std::string& message) {
+  throw base::UserError(base::ExitCode::environment, message);
+}
 
 std::string find_python(const std::string& name, const std::vector<std::string>& known) {
   if (name.find('/') != std::string::npos) {
@@ -70,8 +72,9 @@ std::string find_python(const std::string& name, const std::vector<std::string>&
     }
     fail("no Python: neither $RACELAB_PYTHON, nor a toolkit 'current' (ci/setup), nor python3 in PATH");
   }
-  fail("no toolkit '" + name + "'" + base::did_you_mean(name, known) + "; there is " + base::join(known, ", ") +
-       ". `ci/setup --toolkit NAME` installs one of ci/toolkits/, and a path to a Python interpreter is a toolkit, too");
+  fail(
+      "no toolkit '" + name + "'" + base::did_you_mean(name, known) + "; there is " + base::join(known, ", ") +
+      ". `ci/setup --toolkit NAME` installs one of ci/toolkits/, and a path to a Python interpreter is a toolkit, too");
 }
 
 std::string stamp(const std::string& path) {
@@ -79,7 +82,8 @@ std::string stamp(const std::string& path) {
   if (path.empty() || stat(path.c_str(), &info) != 0) {
     return "-";
   }
-  return std::to_string(info.st_mtim.tv_sec) + "." + std::to_string(info.st_mtim.tv_nsec) + ":" + std::to_string(info.st_size);
+  return std::to_string(info.st_mtim.tv_sec) + "." + std::to_string(info.st_mtim.tv_nsec) + ":" +
+         std::to_string(info.st_size);
 }
 
 // What changes when packages of the interpreter change, or the machine's GPUs.
@@ -133,8 +137,8 @@ Toolkit from_probe(const std::string& name, const nlohmann::json& probe) {
   t.features = probe.at("features").get<std::map<std::string, std::string>>();
   t.missing_points = probe.at("missing_points").get<std::map<std::string, std::string>>();
   t.packages_digest = base::digest(probe.at("packages").dump());
-  t.fingerprint = base::digest(t.python_version + "|" + t.torch + "|" + t.torch_git + "|" + t.triton + "|" + t.cuda + "|" +
-                               t.driver + "|" + base::join(t.gpus, ",") + "|" + t.packages_digest);
+  t.fingerprint = base::digest(t.python_version + "|" + t.torch + "|" + t.torch_git + "|" + t.triton + "|" + t.cuda +
+                               "|" + t.driver + "|" + base::join(t.gpus, ",") + "|" + t.packages_digest);
   return t;
 }
 
@@ -158,7 +162,8 @@ Toolkit InstalledToolkits::get(const std::string& name) {
   if (probe.is_null()) {
     probe = ask(python, agent);
     if (base::make_folders(fs::path(file).parent_path().string())) {
-      static_cast<void>(base::write_file(file, nlohmann::json{{"state", state}, {"probe", probe}}.dump())); // only a memo
+      static_cast<void>(
+          base::write_file(file, nlohmann::json{{"state", state}, {"probe", probe}}.dump())); // only a memo
     }
   }
   Toolkit toolkit = from_probe(name, probe);

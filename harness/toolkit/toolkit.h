@@ -32,16 +32,17 @@ public:
   virtual std::vector<std::string> names() = 0;
 };
 
-// A name is, in this order: one that was added; a path to an interpreter (it has a '/'); a folder of that name in $RACELAB_TOOLKITS (which
-// ./racelab sets) or in the cache folder; "current": $RACELAB_PYTHON, or the folder's toolkit "current", or python3 of PATH.
-// What an interpreter is gets asked once and kept in the cache folder until its packages change.
+// A name is, in this order: one that was added; a path to an interpreter (it has a '/'); a folder of that name in
+// $RACELAB_TOOLKITS (which
+// ./racelab sets) or in the cache folder; "current": $RACELAB_PYTHON, or the folder's toolkit "current", or python3 of
+// PATH. What an interpreter is gets asked once and kept in the cache folder until its packages change.
 class InstalledToolkits : public ToolkitSource {
 public:
   Toolkit get(const std::string& name) override;
   std::vector<std::string> names() override;
 
-  // Takes "NAME", "PATH" of an interpreter or "NAME=PATH", as users give it, and returns the name it has from now on. A path
-  // without a name is called after its environment's folder.
+  // Takes "NAME", "PATH" of an interpreter or "NAME=PATH", as users give it, and returns the name it has from now on. A
+  // path without a name is called after its environment's folder.
   std::string add(const std::string& given);
 
 private:

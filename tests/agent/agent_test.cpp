@@ -1,4 +1,5 @@
-// The agent as a native program meets it: each case runs a program of programs.cpp under a board, and looks at that board.
+// The agent as a native program meets it: each case runs a program of programs.cpp under a board, and looks at that
+// board.
 #include "base/subprocess.h"
 #include "board/board.h"
 
@@ -38,9 +39,13 @@ std::string path(const Board& board) {
 }
 
 // What the harness sets: an inherited descriptor, and a path for processes that do not have it any more.
-std::string spec(const Board& board) { return std::to_string(board.fd()) + ":" + inode(board) + ":" + path(board); }
+std::string spec(const Board& board) {
+  return std::to_string(board.fd()) + ":" + inode(board) + ":" + path(board);
+}
 // A process whose parent has closed the descriptor.
-std::string spec_without_descriptor(const Board& board) { return "987:" + inode(board) + ":" + path(board); }
+std::string spec_without_descriptor(const Board& board) {
+  return "987:" + inode(board) + ":" + path(board);
+}
 
 Captured run(const std::string& program, const base::Environment& environment) {
   auto ended = base::run_and_capture({"/proc/self/exe", "--program", program}, environment, std::chrono::seconds(30));
@@ -86,7 +91,9 @@ TEST(WithoutABoard, EveryCallIsHarmless) {
   EXPECT_EQ(ended.err, "");
 }
 
-TEST(WithoutABoard, AnEmptyVariableIsNone) { EXPECT_EQ(run_under("", "all_calls").out, k_nothing_happens); }
+TEST(WithoutABoard, AnEmptyVariableIsNone) {
+  EXPECT_EQ(run_under("", "all_calls").out, k_nothing_happens);
+}
 
 TEST(WithABoard, EveryCallSaysWhatItDid) {
   Board board = Board::create(plan());
@@ -136,8 +143,8 @@ TEST(NamesThatTheTrialDoesNotUse, AreMinusOneAndCostNothing) {
 TEST(ActorOfAThread, EndsWithTheThread) {
   Board board = Board::create(plan());
   EXPECT_EQ(run_under(spec(board), "one_thread").exit_code, 0);
-  EXPECT_THAT(log(board), ElementsAre("main start", "worker start", "worker pass p", "worker end", "main pass q",
-                                      "main end"));
+  EXPECT_THAT(log(board),
+              ElementsAre("main start", "worker start", "worker pass p", "worker end", "main pass q", "main end"));
 }
 
 TEST(ActorOfAThread, IsNamedAfterTheSystemsThreadNameIfItHasNone) {

@@ -25,7 +25,9 @@ namespace {
     }                                                                                                                  \
   } while (false)
 
-int pass(const char* point) { return static_cast<int>(racelab_point(racelab_point_id(point))); }
+int pass(const char* point) {
+  return static_cast<int>(racelab_point(racelab_point_id(point)));
+}
 
 // Every call, and what each says, one a line.
 int all_calls() {
@@ -125,12 +127,9 @@ int tokens_and_lost_facts() {
 // errno as the program left it, whatever the agent's system calls said. The board's descriptor is closed.
 int keeps_errno() {
   const std::pair<const char*, std::function<void()>> calls[] = {
-      {"attach", [] { racelab_attach(); }},
-      {"actor", [] { racelab_actor("a"); }},
-      {"current", [] { racelab_current_actor(); }},
-      {"point", [] { pass("p"); }},
-      {"tokens", [] { racelab_tokens(1); }},
-      {"wanted", [] { racelab_lock_wanted(0); }},
+      {"attach", [] { racelab_attach(); }},         {"actor", [] { racelab_actor("a"); }},
+      {"current", [] { racelab_current_actor(); }}, {"point", [] { pass("p"); }},
+      {"tokens", [] { racelab_tokens(1); }},        {"wanted", [] { racelab_lock_wanted(0); }},
       {"end", [] { racelab_actor_end(); }},
   };
   for (const auto& [name, call] : calls) {

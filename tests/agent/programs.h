@@ -1,5 +1,6 @@
 #pragma once
-// Small native programs that use the agent. An agent looks for its board once per process, so that every case needs one.
+// Small native programs that use the agent. An agent looks for its board once per process, so that every case needs
+// one.
 #include <string>
 
 namespace racelab::agent_test {

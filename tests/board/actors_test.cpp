@@ -9,7 +9,9 @@
 namespace racelab::board::test {
 namespace {
 
-std::string name_of(const Board& board, int actor) { return board.picture().actors[static_cast<std::size_t>(actor)].name; }
+std::string name_of(const Board& board, int actor) {
+  return board.picture().actors[static_cast<std::size_t>(actor)].name;
+}
 
 TEST(ActorName, IsMadeUnique) {
   Board board = Board::create({});

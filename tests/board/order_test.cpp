@@ -38,7 +38,8 @@ public:
       puppet->told.release(100); // a failed test leaves nobody behind
   }
 
-  // The i-th thread comes to its next point. Returns once it has passed that, or waits for its turn there or further back.
+  // The i-th thread comes to its next point. Returns once it has passed that, or waits for its turn there or further
+  // back.
   bool tell(std::size_t i) {
     Puppet& puppet = *m_puppets[i];
     puppet.told.release();

@@ -13,14 +13,17 @@ constexpr int k_schedules = 1000;
 
 using Random = std::mt19937;
 
-int pick(Random& random, int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); }
+int pick(Random& random, int low, int high) {
+  return std::uniform_int_distribution<int>(low, high)(random);
+}
 
 struct Case {
   Plan plan;
   std::vector<std::vector<std::string>> points; // by actor: what it comes to, in order
 };
 
-// Edges lead to later steps only and every actor comes to its steps in that order, so that the schedule can be realised.
+// Edges lead to later steps only and every actor comes to its steps in that order, so that the schedule can be
+// realised.
 Case random_case(Random& random) {
   const int actors = pick(random, 2, 5), steps = pick(random, 2, 12);
   Case made;

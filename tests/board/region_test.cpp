@@ -76,8 +76,8 @@ TEST(SerializedRegion, IsNotTakenBackByTheActorThatJustLeftWhileAnotherWaits) {
     ASSERT_TRUE(await_parked(board, b));
     cast.play(a, {"r.exit", "r.enter", "r.exit"});
     cast.join();
-    ASSERT_THAT(passes(board), ElementsAre("a r.enter#1", "a r.exit#1", "b r.enter#1", "b r.exit#1", "a r.enter#2",
-                                           "a r.exit#2"));
+    ASSERT_THAT(passes(board),
+                ElementsAre("a r.enter#1", "a r.exit#1", "b r.enter#1", "b r.exit#1", "a r.enter#2", "a r.exit#2"));
   }
 }
 

@@ -62,7 +62,8 @@ class CommandLine(RacelabTest):
     def test_machine_formats_go_to_stdout_and_text_to_stderr(self) -> None:
         program = self.write("p.py", "print('hello')\n")
         scenario = self.write("s.yaml", f"racelab: 1\nname: s\npipeline: {{command: [python, {program}]}}\ntrials: 1\n")
-        run = self.run_scenario(scenario, "--json", "-", "--junit", str(self.folder / "j.xml"), "--markdown", str(self.folder / "m.md"))
+        files = ("--junit", str(self.folder / "j.xml"), "--markdown", str(self.folder / "m.md"))
+        run = self.run_scenario(scenario, "--json", "-", *files)
         self.assertEqual(run.code, 0, run.text())
         self.assertEqual(json.loads(run.out)["cells"][0]["id"], "cold/free")
         self.assertIn("exit 0", run.err)

@@ -6,8 +6,8 @@ import subprocess
 from harness import ROOT, TOOLKITS, RacelabTest, unittest
 
 PROGRAM = ROOT / "tests/integration/programs/what_is_compiled.py"
-RECORDED = "compiled_call, fx.trace, fx.patch, compilation_env, compile_lock, dynamo.compile, aot.cache.lookup, aot.cache.save, " \
-    "inductor.cache.lookup, inductor.cache.save, cache.write, inductor.backward, flex.eager, flex.joint"
+RECORDED = "compiled_call, fx.trace, fx.patch, compilation_env, compile_lock, dynamo.compile, aot.cache.lookup, " \
+    "aot.cache.save, inductor.cache.lookup, inductor.cache.save, cache.write, inductor.backward, flex.eager, flex.joint"
 
 
 class HooksInvisible(RacelabTest):

@@ -22,7 +22,8 @@ class UserCaches(RacelabTest):
     def test_cold_and_warm_trials_leave_the_users_caches_byte_identical(self) -> None:
         home, tmp = self.folder / "home", self.folder / "tmp"
         user = os.environ.get("USER") or "root"
-        caches = [home / ".triton/cache/abc", tmp / f"torchinductor_{user}/fxgraph/xy", home / ".nv/ComputeCache", home / ".cache/torch"]
+        inductor = tmp / f"torchinductor_{user}/fxgraph/xy"
+        caches = [home / ".triton/cache/abc", inductor, home / ".nv/ComputeCache", home / ".cache/torch"]
         for cache in caches:
             cache.mkdir(parents=True)
             (cache / "entry").write_bytes(b"the user's own")
