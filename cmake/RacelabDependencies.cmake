@@ -6,7 +6,6 @@ find_package(nlohmann_json REQUIRED)
 find_package(fmt REQUIRED)
 find_package(tl-expected REQUIRED)
 find_package(CLI11 REQUIRED)
-find_package(pugixml REQUIRED)
 
 find_library(RACELAB_YAML_CPP_STATIC libyaml-cpp.a REQUIRED)
 add_library(racelab_yaml INTERFACE)
@@ -14,3 +13,7 @@ target_include_directories(racelab_yaml SYSTEM INTERFACE ${YAML_CPP_INCLUDE_DIR}
 target_link_libraries(racelab_yaml INTERFACE ${RACELAB_YAML_CPP_STATIC})
 
 find_path(RACELAB_XXHASH_INCLUDE xxhash.h REQUIRED)
+
+find_library(RACELAB_PUGIXML_STATIC libpugixml.a REQUIRED)
+add_library(racelab_pugixml INTERFACE)
+target_link_libraries(racelab_pugixml INTERFACE ${RACELAB_PUGIXML_STATIC})

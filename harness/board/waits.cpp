@@ -72,10 +72,17 @@ bool Board::walk_waits(int actor, std::vector<WaitEdge>& path, std::vector<std::
 // The step of the cycle whose own actor is parked at another one: that actor has come there without passing it. -1:
 // there is none (the plan's edges make a circle themselves).
 int Board::overtaken_step(const std::vector<WaitEdge>& cycle) const {
+  const Header& h = memory().header;
   for (const WaitEdge& wait : cycle) {
-    if (memory().actors[wait.other].step != wait.step) {
-      return wait.step;
+    if (memory().actors[wait.other].step == wait.step) {
+      continue;
     }
+    for (int i = 0; i < h.steps; ++i) { // the earliest of its steps that nothing else holds up says most
+      if (memory().steps[i].actor == wait.other && !memory().steps[i].done && is_ready(i)) {
+        return i;
+      }
+    }
+    return wait.step;
   }
   return -1;
 }

@@ -47,7 +47,8 @@ scenario::Vocabulary vocabulary_of(const schedule::Catalogue& catalogue) {
   vocabulary.features = {{"fx_flag", {"global", "thread_local"}},
                          {"nested_check", {"raises", "masked", "none"}},
                          {"is_compiling_leak", {"true", "false"}},
-                         {"config_scope", {"process", "thread"}}};
+                         {"config_scope", {"process", "thread"}},
+                         {"gpu", {"true", "false"}}};
   return vocabulary;
 }
 

@@ -42,7 +42,7 @@ int doctor_verb(const std::vector<std::string>& arguments) {
     return 0;
   }
   toolkit::InstalledToolkits toolkits;
-  const auto t = toolkits.get(name);
+  const auto t = toolkits.get(toolkits.add(name));
   std::cout << fmt::format("toolkit   {}: {}\n", t.name, t.python);
   std::cout << fmt::format("          Python {}, torch {} ({}), triton {}, CUDA {}\n", t.python_version,
                            t.torch.empty() ? "none" : t.torch, t.torch_git.substr(0, 10),

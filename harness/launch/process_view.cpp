@@ -68,6 +68,11 @@ constexpr KnownCall k_calls[] = {
     {SYS_recvfrom, "recvfrom", 0, false},
     {SYS_recvmsg, "recvmsg", 0, false},
     {SYS_pause, "pause", 0, false},
+    {SYS_accept4, "accept4", 0, false},
+    {SYS_write, "write", 0, false},
+    {SYS_openat, "openat", 0, false},
+    {SYS_flock, "flock", 0, false},
+    {SYS_fcntl, "fcntl", 0, false},
     {SYS_rt_sigtimedwait, "rt_sigtimedwait", 3, true},
 };
 
@@ -119,7 +124,8 @@ bool read_stat(const std::string& text, char& state, std::uint64_t& own, std::ui
   return static_cast<bool>(in);
 }
 
-void view_process(int pid, TreeView& view, std::vector<int>& children) {
+// False if there is no such process (any more).
+bool view_process(int pid, TreeView& view, std::vector<int>& children) {
   const std::string base = "/proc/" + std::to_string(pid) + "/task/";
   bool first = true;
   for (const int tid : numeric_entries(base)) {
@@ -146,6 +152,7 @@ void view_process(int pid, TreeView& view, std::vector<int>& children) {
       children.push_back(child);
     }
   }
+  return !first;
 }
 
 } // namespace
@@ -170,8 +177,9 @@ TreeView view_tree(int pid) {
     if (!seen.insert(next).second) {
       continue;
     }
-    view.pids.push_back(next);
-    view_process(next, view, todo);
+    if (view_process(next, view, todo)) {
+      view.pids.push_back(next);
+    }
   }
   return view;
 }

@@ -32,7 +32,8 @@ std::vector<int> children_of_this_process() {
   return children;
 }
 
-// Kills and reaps what the pipeline left; bounded, since a process in uninterruptible I/O does not die at once.
+// Kills and reaps what the pipeline left, and returns how many processes were still alive; bounded, since a process in
+// uninterruptible I/O does not die at once.
 int kill_left_over() {
   int killed = 0;
   for (int round = 0; round < 1000; ++round) {
@@ -43,7 +44,8 @@ int kill_left_over() {
     for (const int child : children) {
       kill(-child, SIGKILL);
       kill(child, SIGKILL);
-      if (waitpid(child, nullptr, 0) == child) {
+      int status = 0;
+      if (waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
         ++killed;
       }
     }
@@ -104,7 +106,8 @@ int supervise_main(int argc, char** argv) {
   }
   const int channel = std::atoi(argv[2]), board = std::atoi(argv[3]), out = std::atoi(argv[4]),
             err = std::atoi(argv[5]);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // No PR_SET_PDEATHSIG here: whoever outlives racelab by a moment can kill the daemons that the pipeline made. The
+  // closed channel tells.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   signal(SIGINT, SIG_IGN);
   signal(SIGTERM, SIG_IGN);

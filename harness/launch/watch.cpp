@@ -59,6 +59,7 @@ private:
   void look();
   void handle_stillness(const TreeView& view);
   void end_by_force(EndKind kind, const std::string& message);
+  void kill_trial();
   void dump_stacks();
   void end_actors();
 
@@ -147,13 +148,14 @@ void Watch::handle_message() {
       m_end.kind = EndKind::not_started;
       m_end.message = "the process that runs trials ended unexpectedly (killed?)";
     }
-    if (m_pid > 0) {
-      kill(-m_pid, SIGKILL);
-    }
+    kill_trial();
     return;
   }
   if (message->contains("pid")) {
     m_pid = message->at("pid").get<int>();
+    if (m_forced) { // ended before it had begun
+      kill_trial();
+    }
   } else if (message->contains("error")) {
     m_ended = true;
     m_end.kind = EndKind::not_started;
@@ -198,9 +200,12 @@ void Watch::look() {
 
 void Watch::handle_stillness(const TreeView& view) {
   const board::Board::Picture picture = m_board.picture();
+  // The chain of a cycle that a time-out has dissolved is still on the board: everybody must be waiting as it says.
   const bool lock_cycle = !picture.chain.empty() && picture.state != board::ScheduleState::impossible &&
                           std::all_of(picture.chain.begin(), picture.chain.end(), [&](const board::WaitEdge& w) {
-                            return picture.actors[w.actor].state == board::ActorState::wanting;
+                            const auto& actor = picture.actors[w.actor];
+                            return actor.state == board::ActorState::wanting && actor.lock == w.lock &&
+                                   picture.locks[w.lock].holder == w.other;
                           });
   const bool anybody_parked = std::any_of(picture.actors.begin(), picture.actors.end(),
                                           [](const auto& a) { return a.state == board::ActorState::parked; });
@@ -223,6 +228,10 @@ void Watch::end_by_force(EndKind kind, const std::string& message) {
   m_end.message = message;
   m_forced = true;
   m_force_time = Clock::now();
+  kill_trial();
+}
+
+void Watch::kill_trial() {
   if (m_pid > 0) {
     kill(-m_pid, SIGKILL);
     kill(m_pid, SIGKILL);

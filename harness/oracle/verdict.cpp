@@ -139,9 +139,9 @@ void judge_status(const CellResult& cell, const CellExpectation& expectation, Ju
              : std::string(status) == "realised";
     if (!accepted) {
       judgement.find(said ? Verdict::failed : Verdict::inconclusive,
-                     fmt::format("the order was {} in {} of {} trials{}: {}", status, count, cell.trials,
+                     fmt::format("the order was {} in {} of {} trials{}{}{}", status, count, cell.trials,
                                  said ? " (expected: " + base::join(expectation.status, " or ") + ")" : "",
-                                 first_reason));
+                                 first_reason.empty() ? "" : ": ", first_reason));
     } else if (std::string(status) != "realised") {
       judgement.find(Verdict::ok, first_reason);
     }

@@ -86,8 +86,8 @@ std::vector<Waiting> waits() {
       {"poll", true, [=] { poll_for(60'000); }},
       {"epoll_wait", false, [=] { epoll_for(-1); }},
       {"epoll_wait", true, [=] { epoll_for(60'000); }},
-      {"select", false, [=] { select_for(nullptr); }},
-      {"select", true,
+      {"pselect6", false, [=] { select_for(nullptr); }},
+      {"pselect6", true,
        [=] {
          timeval limit{60, 0};
          select_for(&limit);

@@ -65,6 +65,34 @@ int deadlock() {
   return 0;
 }
 
+// A cycle of two locks that time-outs dissolve; then both wait for a lock of a thread that hangs.
+int deadlock_that_was_dissolved() {
+  const int l = racelab_lock_id("l"), m = racelab_lock_id("m");
+  std::latch both_hold(3), both_want(3), both_gave_up(3), hung(3);
+  const auto part = [&](const char* name, int first, int second) {
+    racelab_actor(name);
+    racelab_lock_taken(first);
+    both_hold.arrive_and_wait();
+    racelab_lock_wanted(second);
+    both_want.arrive_and_wait();
+    racelab_lock_not_taken(second);
+    racelab_lock_released(first);
+    both_gave_up.arrive_and_wait();
+    hung.arrive_and_wait();
+    racelab_lock_wanted(l);
+    pause();
+  };
+  std::thread a(part, "a", l, m), b(part, "b", m, l);
+  racelab_actor("c");
+  both_hold.arrive_and_wait();
+  both_want.arrive_and_wait();
+  both_gave_up.arrive_and_wait();
+  racelab_lock_taken(l);
+  hung.arrive_and_wait();
+  pause();
+  return 0;
+}
+
 int crashes_as_an_actor() {
   racelab_actor("doomed");
   std::raise(SIGKILL);
@@ -92,6 +120,7 @@ int run_program(const std::string& name) {
   const std::map<std::string, int (*)()> programs{{"held", held},
                                                   {"held_beside_a_sleeper", held_beside_a_sleeper},
                                                   {"deadlock", deadlock},
+                                                  {"deadlock_that_was_dissolved", deadlock_that_was_dissolved},
                                                   {"crashes_as_an_actor", crashes_as_an_actor},
                                                   {"writes_stacks", writes_stacks}};
   return programs.at(name)();

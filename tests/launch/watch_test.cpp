@@ -1,12 +1,17 @@
 // Hang, deadlock, stalled schedule, time limit, Ctrl-C.
+#include "launch/channel.h"
 #include "launch/interrupt.h"
 #include "support.h"
 
 #include <algorithm>
+#include <csignal>
 #include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace racelab::launch::test {
 namespace {
@@ -144,6 +149,15 @@ TEST(Deadlock, OfKnownLocksEndsTheTrial) {
   EXPECT_TRUE(all_ended(board));
 }
 
+TEST(Deadlock, ThatTimeOutsHaveDissolvedIsNone) {
+  const Folder folder;
+  board::Board board = board::Board::create(plan({}));
+  TrialSpec spec = program(folder, "deadlock_that_was_dissolved");
+  spec.hang_time = milliseconds(200);
+  EXPECT_EQ(run(spec, board).kind, EndKind::hang);
+  EXPECT_EQ(board.picture().chain.size(), 2U); // still there
+}
+
 TEST(Actors, OfAProgramThatCrashedHaveEnded) {
   const Folder folder;
   board::Board board = board::Board::create(plan({{"doomed", "p", 0}}));
@@ -151,6 +165,52 @@ TEST(Actors, OfAProgramThatCrashedHaveEnded) {
   EXPECT_EQ(end.kind, EndKind::signalled);
   EXPECT_TRUE(all_ended(board));
   EXPECT_EQ(board.picture().state, board::ScheduleState::unreachable);
+}
+
+// Tells of its process only when that should long have ended.
+class LateStarter : public ProcessStarter {
+public:
+  int start(const TrialSpec& spec, const board::Board&, int, int) override {
+    int fds[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0)
+      return -1;
+    m_channel = fds[0];
+    m_pid = fork();
+    if (m_pid == 0) {
+      pause();
+      _exit(0);
+    }
+    m_reporter = std::thread([this, theirs = fds[1], late = 3 * spec.time_limit] {
+      std::this_thread::sleep_for(late);
+      send_message(theirs, {{"pid", m_pid}});
+      int status = 0;
+      waitpid(m_pid, &status, 0);
+      send_message(theirs, {{"exit", status}});
+      close(theirs);
+    });
+    return m_channel;
+  }
+  void finish() override {
+    kill(m_pid, SIGKILL);
+    m_reporter.join();
+    close(m_channel);
+  }
+
+private:
+  int m_channel = -1;
+  pid_t m_pid = 0;
+  std::thread m_reporter;
+};
+
+TEST(TimeLimit, EndsAProcessThatIsReportedOnlyAfterwards) {
+  const Folder folder;
+  TrialSpec spec = shell(folder, "");
+  spec.time_limit = milliseconds(100);
+  LateStarter starter;
+  board::Board board = board::Board::create({});
+  const TrialEnd end = run_trial(starter, spec, board);
+  EXPECT_EQ(end.kind, EndKind::time_limit);
+  EXPECT_LT(end.wall_s, 5); // not the grace that a process gets that cannot be killed
 }
 
 // Interrupts are counted for the whole process, so that these run in one of their own.

@@ -4,6 +4,7 @@ fx_flag            global | thread_local: does a thread see the tracing flag whi
 nested_check       raises | masked | none: does a compiled call of one thread fail while another thread is inside a trace of its
                    own compile ("raises"), only inside a plain make_fx ("masked"), or never ("none")?
 is_compiling_leak  true | false: is torch.compiler.is_compiling() true in a thread while another compiles?
+gpu                true | false: is there a GPU that torch can use?
 config_scope       process | thread: is a torch._dynamo.config setting of the main thread seen by a new thread?
 """
 
@@ -57,6 +58,7 @@ def features(torch: Any) -> dict[str, str]:
     torch._dynamo.config.recompile_limit = limit + 3
     seen = _ask_in_thread(lambda: torch._dynamo.config.recompile_limit)
     return {
+        "gpu": "true" if torch.cuda.device_count() else "false",
         "fx_flag": "global" if found["traced"] or _flag_is_global(_symbolic_trace) else "thread_local",
         "nested_check": "raises" if found["traced_in_compile"] else ("masked" if found["traced"] else "none"),
         "is_compiling_leak": "true" if found["compiling"] else "false",
