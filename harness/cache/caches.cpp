@@ -4,6 +4,7 @@
 #include "base/files.h"
 #include "base/text.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -41,12 +42,12 @@ std::optional<SnapshotStore::Snapshot> SnapshotStore::find(const std::string& ke
     return std::nullopt;
   }
   const auto json = nlohmann::json::parse(*text, nullptr, false);
-  if (!json.is_object()) {
-    return std::nullopt;
-  }
-  Snapshot snapshot{key, folder + "/layers", measure(folder + "/layers"), json.value("fill_seconds", 0.0)};
-  if (snapshot.size.files != json.value("files", std::int64_t{-1}) ||
-      snapshot.size.bytes != json.value("bytes", std::int64_t{-1})) {
+  const auto number = [&](const char* name) {
+    return json.is_object() && json.contains(name) && json[name].is_number() ? json[name].get<double>() : -1.0;
+  };
+  Snapshot snapshot{key, folder + "/layers", measure(folder + "/layers"), std::max(number("fill_seconds"), 0.0)};
+  if (static_cast<double>(snapshot.size.files) != number("files") ||
+      static_cast<double>(snapshot.size.bytes) != number("bytes")) {
     return std::nullopt; // somebody took files out of it: fill it again
   }
   return snapshot;
@@ -57,8 +58,8 @@ SnapshotStore::Snapshot SnapshotStore::publish(const std::string& key, const std
   const std::string folder = m_root + "/" + key;
   const std::string temporary = folder + ".tmp" + std::to_string(getpid());
   remove_tree(temporary);
-  const TreeSize size = measure(filled);
   const auto copied = copy_tree(filled, temporary + "/layers");
+  const TreeSize size = measure(temporary + "/layers"); // not of the original, which may hold what cannot be copied
   const auto written =
       copied ? base::write_file(temporary + "/snapshot.json", nlohmann::json{{"files", size.files},
                                                                              {"bytes", size.bytes},

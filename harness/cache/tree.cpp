@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -72,6 +74,15 @@ tl::expected<void, std::string> copy_file(const std::string& from, const std::st
   return {};
 }
 
+void copy_mode_and_times(const std::string& from, const std::string& to) {
+  struct stat info {};
+  if (stat(from.c_str(), &info) == 0) {
+    chmod(to.c_str(), info.st_mode & 07777);
+    const timespec times[2] = {info.st_atim, info.st_mtim};
+    utimensat(AT_FDCWD, to.c_str(), times, 0);
+  }
+}
+
 } // namespace
 
 TreeSize measure(const std::string& folder) {
@@ -80,9 +91,10 @@ TreeSize measure(const std::string& folder) {
   for (auto it = fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied, error);
        !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
     std::error_code ignored;
-    if (!it->is_directory(ignored)) {
+    const fs::file_type type = it->symlink_status(ignored).type();
+    if (type != fs::file_type::directory) {
       ++size.files;
-      const auto bytes = it->is_regular_file(ignored) ? it->file_size(ignored) : 0;
+      const auto bytes = type == fs::file_type::regular ? it->file_size(ignored) : 0;
       size.bytes += ignored ? 0 : static_cast<std::int64_t>(bytes);
     }
   }
@@ -93,22 +105,32 @@ tl::expected<void, std::string> copy_tree(const std::string& from, const std::st
   if (auto made = base::make_folders(to); !made) {
     return made;
   }
+  std::vector<std::pair<std::string, std::string>> folders; // original and copy, parents first
   std::error_code error;
   for (auto it = fs::recursive_directory_iterator(from, error); !error && it != fs::recursive_directory_iterator();
        it.increment(error)) {
-    const std::string target = to + "/" + fs::relative(it->path(), from).string();
-    if (it->is_symlink()) {
-      fs::copy_symlink(it->path(), target, error);
-    } else if (it->is_directory()) {
-      fs::create_directory(target, it->path(), error);
-    } else if (it->is_regular_file()) {
-      if (auto copied = copy_file(it->path().string(), target); !copied) {
+    const std::string path = it->path().string();
+    const std::string target = to + "/" + it->path().lexically_relative(from).string();
+    const fs::file_type type = it->symlink_status(error).type();
+    if (type == fs::file_type::symlink) {
+      fs::copy_symlink(path, target, error);
+    } else if (type == fs::file_type::directory) {
+      fs::create_directory(target, error);
+      folders.emplace_back(path, target);
+    } else if (type == fs::file_type::regular) {
+      if (auto copied = copy_file(path, target); !copied) {
         return copied;
       }
+    }
+    if (error) {
+      return tl::unexpected<std::string>(path + ": cannot be copied to " + target + ": " + error.message());
     }
   }
   if (error) {
     return tl::unexpected<std::string>(from + ": cannot be copied: " + error.message());
+  }
+  for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder) {
+    copy_mode_and_times(folder->first, folder->second); // only now: it may be read-only
   }
   return {};
 }
@@ -119,10 +141,17 @@ void remove_tree(const std::string& folder) {
   if (!error) {
     return;
   }
+  const auto open_up = [](const fs::path& path) {
+    std::error_code ignored;
+    fs::permissions(path, fs::perms::owner_all, fs::perm_options::add, ignored);
+  };
+  open_up(folder);
   for (auto it = fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied, error);
        !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
     std::error_code ignored;
-    fs::permissions(it->path(), fs::perms::owner_all, fs::perm_options::add, ignored);
+    if (it->symlink_status(ignored).type() == fs::file_type::directory) { // before the iterator goes into it
+      open_up(it->path());
+    }
   }
   fs::remove_all(folder, error);
 }

@@ -28,7 +28,7 @@ struct RunArguments {
   std::string scenario, output, json, junit, markdown, pattern, devices, progress = "auto", color = "auto";
   std::vector<std::string> sets, toolkits;
   std::optional<int> trials, seed;
-  bool fail_fast = false, dry_run = false, quiet = false;
+  bool resume = false, fail_fast = false, dry_run = false, quiet = false;
 };
 
 void declare(Options& options, RunArguments& a) {
@@ -42,6 +42,7 @@ void declare(Options& options, RunArguments& a) {
   options.option("--devices", a.devices, "LIST", "Devices to use: cpu, or cuda:0,cuda:1");
   options.option("--seed", a.seed, "N", "Seed of the scenario's random choices", 0, 2147483647);
   options.option("--output", a.output, "DIR", "Where the run's files go (default: reports/runs/TIME-SCENARIO)");
+  options.flag("--resume", a.resume, "Finish the run in --output DIR, which was interrupted or killed");
   options.option("--json", a.json, "FILE", "Also write result.json there; '-' is stdout");
   options.option("--junit", a.junit, "FILE", "Write JUnit XML; '-' is stdout");
   options.option("--markdown", a.markdown, "FILE", "Write Markdown; '-' is stdout");
@@ -69,7 +70,8 @@ layout::Devices parse_devices(const std::string& text) {
 
 // What has to be typed to run a part of this again.
 std::string repeat_base(const RunArguments& a) {
-  std::string text = "racelab run " + a.scenario;
+  // The launcher of a checkout says how it was called.
+  std::string text = base::environment_value("RACELAB_COMMAND", "racelab") + " run " + a.scenario;
   for (const std::string& set : a.sets) {
     text += " --set '" + set + "'";
   }
@@ -135,6 +137,10 @@ int run_verb(const std::vector<std::string>& arguments) {
   }
   run::RunOptions run_options;
   run_options.output = a.output;
+  run_options.resume = a.resume;
+  if (a.resume && a.output.empty()) {
+    throw base::UserError(base::ExitCode::usage, "--resume needs --output DIR, the folder of the run to finish");
+  }
   run_options.pattern = a.pattern;
   run_options.trials = a.trials;
   run_options.fail_fast = a.fail_fast;
@@ -150,8 +156,12 @@ int run_verb(const std::vector<std::string>& arguments) {
   }
   launch::install_interrupt_handlers();
   const auto progress = progress_for(a);
-  const result::RunResult result = run::Runner(scenario, catalogue, run_options, toolkits, *progress).run();
+  run::Runner runner(scenario, catalogue, run_options, toolkits, *progress);
+  const result::RunResult result = runner.run();
   write_reports(a, result);
+  if (!runner.problem().empty()) {
+    std::cerr << "racelab: " << runner.problem() << "\n";
+  }
   return result.exit_code;
 }
 

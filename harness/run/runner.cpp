@@ -9,12 +9,12 @@
 #include "racelab_version.h"
 #include "report/progress.h"
 #include "run/plan.h"
+#include "run/run_folder.h"
 #include "run/summary.h"
+#include "run/warm_cache.h"
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
-#include <filesystem>
 #include <set>
 #include <thread>
 
@@ -23,21 +23,14 @@
 
 namespace racelab::run {
 
-namespace fs = std::filesystem;
 using base::ExitCode;
 using base::UserError;
 using Clock = std::chrono::steady_clock;
 
 namespace {
 
-std::string utc_now(const char* format) {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[64];
-  std::strftime(text, sizeof text, format, &parts);
-  return text;
-}
+// Writing result.json is not free where trials take milliseconds.
+constexpr std::chrono::seconds k_save_interval{2};
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -64,37 +57,6 @@ result::MachineInfo describe_machine(const toolkit::Toolkit& toolkit) {
 bool has_schedule(const result::CellResult& cell) {
   return std::any_of(cell.trial_results.begin(), cell.trial_results.end(),
                      [](const auto& t) { return !t.schedule.empty(); });
-}
-
-// A folder of its own for every run, also for two racelabs in the same second.
-std::string make_run_folder(const std::string& wanted, const std::string& scenario) {
-  const std::string base = wanted.empty()
-                               ? fs::absolute("reports/runs/" + utc_now("%Y%m%d-%H%M%S") + "-" + scenario).string()
-                               : fs::absolute(wanted).string();
-  if (!wanted.empty()) {
-    if (fs::exists(base + "/result.json")) {
-      throw UserError(ExitCode::usage, base + " holds the result of another run; name another folder with --output");
-    }
-    if (auto made = base::make_folders(base); !made) {
-      throw UserError(ExitCode::environment, made.error());
-    }
-    return base;
-  }
-  if (auto made = base::make_folders(fs::path(base).parent_path().string()); !made) {
-    throw UserError(ExitCode::environment, made.error() + " (--output names another place)");
-  }
-  for (int n = 1; n < 1000; ++n) {
-    const std::string folder = n == 1 ? base : base + "-" + std::to_string(n);
-    std::error_code error;
-    if (fs::create_directory(folder, error)) {
-      return folder;
-    }
-    if (error) {
-      throw UserError(ExitCode::environment,
-                      folder + ": cannot be made: " + error.message() + " (--output names another place)");
-    }
-  }
-  throw UserError(ExitCode::environment, base + ": no free name for the run's folder");
 }
 
 } // namespace
@@ -133,102 +95,164 @@ Runner::Runner(const scenario::Scenario& scenario, const schedule::Catalogue& ca
     : m_scenario(scenario), m_catalogue(catalogue_for(catalogue, scenario)), m_options(std::move(options)),
       m_toolkits(toolkits), m_progress(progress), m_trials(scenario, m_catalogue) {}
 
-std::string Runner::trial_folder(int number) const {
-  return fmt::format("trials/{:03}", number);
+std::string Runner::next_trial_folder() {
+  return fmt::format("trials/{:03}", m_next_trial++);
 }
 
-void Runner::write_result() {
-  if (auto written = base::write_file(m_result.directory + "/result.json", result::to_json(m_result).dump(1) + "\n");
-      !written) {
-    throw UserError(ExitCode::environment, written.error());
+void Runner::note(const std::string& text) {
+  if (std::find(m_result.notes.begin(), m_result.notes.end(), text) == m_result.notes.end()) {
+    m_result.notes.push_back(text);
+    m_progress.note(text);
   }
 }
 
-result::RunResult Runner::run() {
-  const auto started = Clock::now();
-  const std::vector<CellContext> cells = plan_cells(m_scenario, m_options, m_toolkits);
+void Runner::save() {
+  m_result.seconds = m_seconds_before + seconds_since(m_started);
+  write_result(m_result);
+  m_saved = Clock::now();
+}
+
+void Runner::begin(const std::vector<CellContext>& cells) {
+  if (m_options.resume) {
+    m_result = take_up_run(m_options.output, m_scenario);
+    m_seconds_before = m_result.seconds;
+  } else {
+    m_result.directory = make_run_folder(m_options.output, m_scenario.name);
+    m_result.started = utc_now("%Y-%m-%dT%H:%M:%SZ");
+  }
+  m_next_trial = next_trial_number(m_result.directory);
   m_result.version = RACELAB_VERSION;
   m_result.git = RACELAB_GIT_REVISION;
   m_result.command = m_options.command;
-  m_result.started = utc_now("%Y-%m-%dT%H:%M:%SZ");
   m_result.scenario_name = m_scenario.name;
   m_result.scenario_file = m_scenario.file;
   m_result.scenario_digest = m_scenario.digest;
   m_result.scenario_about = m_scenario.about;
+  m_result.machine = describe_machine(cells.front().toolkit);
+  m_result.toolkits.clear();
   std::set<std::string> told;
   for (const CellContext& context : cells) {
     if (told.insert(context.toolkit.name).second) {
       m_result.toolkits.push_back(describe(context.toolkit));
     }
   }
-  m_result.machine = describe_machine(cells.front().toolkit);
-  m_result.directory = make_run_folder(m_options.output, m_scenario.name);
+  m_result.exit_code = static_cast<int>(ExitCode::interrupted); // until it is finished
+  m_result.exit_meaning = "not finished";
+  save();
+}
 
+result::RunResult Runner::run() {
+  m_started = Clock::now();
+  const std::vector<CellContext> cells = plan_cells(m_scenario, m_options, m_toolkits);
+  begin(cells);
   int total = 0;
   for (const CellContext& context : cells) {
     total += context.cell.trials;
   }
   m_progress.begin(total);
   try {
-    for (const CellContext& context : cells) {
-      run_cell(context);
-      m_result.seconds = seconds_since(started);
-      write_result();
-      const auto verdict = m_result.cells.back().verdict;
-      if (m_interrupted || (m_options.fail_fast && verdict == result::Verdict::failed)) {
-        break;
-      }
-    }
+    run_cells(cells);
   } catch (const UserError& error) {
-    m_progress.end();
-    if (error.code() != ExitCode::interrupted) {
-      throw;
-    }
-    m_interrupted = true;
+    m_interrupted = m_interrupted || error.code() == ExitCode::interrupted;
+    m_problem = error.what();
+    m_problem_code = error.code();
   }
   m_progress.end();
-  conclude(seconds_since(started));
-  write_result();
+  m_result.seconds = m_seconds_before + seconds_since(m_started);
+  const ExitCode code = !m_interrupted && !m_problem.empty() ? m_problem_code : exit_code_of(m_result, m_interrupted);
+  m_result.exit_code = static_cast<int>(code);
+  m_result.exit_meaning = meaning_of(code);
+  try {
+    save();
+  } catch (const UserError& error) {
+    m_problem = m_problem.empty() ? error.what() : m_problem;
+    m_result.exit_code = static_cast<int>(error.code());
+    m_result.exit_meaning = meaning_of(error.code());
+  }
   return m_result;
 }
 
-void Runner::run_cell(const CellContext& context) {
-  result::CellResult cell = new_cell(context, m_options.repeat_base);
-  const auto expectation = scenario::expectation_of(m_scenario, context.cell, context.toolkit.features);
-  note_expectation(expectation, cell);
-  if (context.placement.skip) {
-    cell.skipped = *context.placement.skip;
-  } else {
-    const double server_s = m_trials.warm_up(context);
-    if (server_s > 0) {
-      m_result.notes.push_back(fmt::format("fork server of {} ready in {:.1f} s", context.toolkit.name, server_s));
-      m_progress.note(m_result.notes.back());
+void Runner::run_cells(const std::vector<CellContext>& cells) {
+  for (const CellContext& context : cells) {
+    const std::size_t at = find_or_add_cell(context);
+    if (context.placement.skip) {
+      m_result.cells[at].skipped = *context.placement.skip;
+    } else if (static_cast<int>(m_result.cells[at].trial_results.size()) < context.cell.trials) {
+      run_cell(context);
     }
-    const auto snapshot = cache::needs_snapshot(context.cache) ? snapshot_for(context) : std::nullopt;
-    if (!m_interrupted) {
-      m_interrupted = !run_trials(context, cell, snapshot);
+    settle(context, m_result.cells[at]);
+    if (m_result.cells[at].trials == 0 && !m_result.cells[at].skipped) {
+      m_result.cells.erase(m_result.cells.begin() +
+                           static_cast<std::ptrdiff_t>(at)); // interrupted before its first trial
     }
-    summarise(cell);
-    add_slow_faults(expectation, cell);
-  }
-  oracle::judge(cell, expectation);
-  if (cell.trials > 0 || cell.skipped) {
-    m_result.cells.push_back(std::move(cell));
+    save();
+    if (m_interrupted || (m_options.fail_fast && m_result.cells.back().verdict == result::Verdict::failed)) {
+      return;
+    }
   }
 }
 
-// False if the user interrupted.
-bool Runner::run_trials(const CellContext& context, result::CellResult& cell,
-                        const std::optional<cache::SnapshotStore::Snapshot>& snapshot) {
-  for (int i = 1; i <= context.cell.trials; ++i) {
-    m_progress.trial_started(context.cell.id, i);
-    const std::string folder = trial_folder(m_next_trial++);
-    TrialOutcome outcome = m_trials.run(context, context.interleaving, i, m_result.directory + "/" + folder, snapshot);
-    if (outcome.end == result::EndKind::interrupted) {
-      return false;
+// The cell's place in the result: where a resumed run left it, or a new one at the end.
+std::size_t Runner::find_or_add_cell(const CellContext& context) {
+  for (std::size_t i = 0; i < m_result.cells.size(); ++i) {
+    if (m_result.cells[i].id == context.cell.id) {
+      m_result.cells[i].skipped.reset();
+      return i;
     }
-    if (outcome.end == result::EndKind::not_started && i == 1) {
-      throw UserError(ExitCode::environment, "the pipeline does not start: " + outcome.end_message);
+  }
+  m_result.cells.push_back(new_cell(context, m_options.repeat_base));
+  note_expectation(scenario::expectation_of(m_scenario, context.cell, context.toolkit.features), m_result.cells.back());
+  return m_result.cells.size() - 1;
+}
+
+void Runner::settle(const CellContext& context, result::CellResult& cell) {
+  const auto expectation = scenario::expectation_of(m_scenario, context.cell, context.toolkit.features);
+  summarise(cell);
+  add_slow_faults(expectation, cell);
+  oracle::judge(cell, expectation);
+}
+
+void Runner::run_cell(const CellContext& context) {
+  const double server_s = m_trials.warm_up(context);
+  if (server_s > 0) {
+    note(fmt::format("fork server of {} ready in {:.1f} s", context.toolkit.name, server_s));
+  }
+  const auto snapshot = cache::needs_snapshot(context.cache) ? snapshot_for(context) : std::nullopt;
+  if (!m_interrupted) {
+    run_trials(context, snapshot);
+  }
+}
+
+// A trial whose process could not be run, through no fault of the pipeline, is no trial: it is said and run once more.
+TrialOutcome Runner::run_one(const CellContext& context, int index,
+                             const std::optional<cache::SnapshotStore::Snapshot>& snapshot, std::string& folder) {
+  for (int attempt = 1;; ++attempt) {
+    folder = next_trial_folder();
+    TrialOutcome outcome = m_trials.run({.context = context,
+                                         .interleaving = context.interleaving,
+                                         .index = index,
+                                         .folder = m_result.directory + "/" + folder,
+                                         .snapshot = snapshot});
+    if (outcome.end != result::EndKind::not_started) {
+      return outcome;
+    }
+    if (attempt == 2) {
+      throw UserError(ExitCode::environment,
+                      "cell " + context.cell.id + ": the pipeline does not start: " + outcome.end_message);
+    }
+    note(fmt::format("{} did not run and does not count: {}", folder, outcome.end_message));
+  }
+}
+
+void Runner::run_trials(const CellContext& context, const std::optional<cache::SnapshotStore::Snapshot>& snapshot) {
+  result::CellResult& cell = m_result.cells[find_or_add_cell(context)];
+  for (int i = static_cast<int>(cell.trial_results.size()) + 1; i <= context.cell.trials && !m_interrupted; ++i) {
+    m_progress.trial_started(context.cell.id, i);
+    std::string folder;
+    TrialOutcome outcome = run_one(context, i, snapshot, folder);
+    if (outcome.end == result::EndKind::interrupted) {
+      m_interrupted = true;
+      return;
     }
     outcome.result.directory = folder;
     note_cache(outcome, i == 1, cell);
@@ -237,58 +261,27 @@ bool Runner::run_trials(const CellContext& context, result::CellResult& cell,
       outcome.result.schedule.clear(); // one view per cell is enough; events.jsonl has them all
     }
     cell.trial_results.push_back(std::move(outcome.result));
-    if (launch::interrupts() > 0) {
-      return false;
+    if (Clock::now() - m_saved > k_save_interval) {
+      settle(context, cell);
+      save();
     }
+    m_interrupted = launch::interrupts() > 0;
   }
-  return true;
 }
 
 std::optional<cache::SnapshotStore::Snapshot> Runner::snapshot_for(const CellContext& context) {
-  cache::SnapshotStore store(base::cache_home() + "/snapshots");
-  const std::string key = snapshot_key(context, m_scenario.pipeline.directory);
-  auto snapshot = store.find(key);
-  const bool kept = snapshot.has_value();
-  if (!kept) {
-    m_progress.note("filling the warm cache with a serial run");
-    CellContext cold = context;
-    cold.cache = {"cold", scenario::CacheKind::cold, {}};
-    schedule::Interleaving serial;
-    serial.kind = schedule::InterleavingKind::serialize;
-    serial.regions = {"compiled_call"};
-    const std::string folder = m_result.directory + "/" + trial_folder(m_next_trial++);
-    const auto outcome = m_trials.run(cold, serial, 0, folder, std::nullopt, [&](const std::string& filled) {
-      snapshot = store.publish(key, filled, 0, m_scenario.name + " " + context.cell.id);
-    });
-    if (outcome.end == result::EndKind::interrupted) {
-      m_interrupted = true;
-      return std::nullopt;
-    }
-    if (!outcome.result.faults.empty()) {
-      const auto& fault = outcome.result.faults.front();
-      throw UserError(ExitCode::environment, "the warm cache cannot be filled: the serial run itself fails (" +
-                                                 fault.kind + (fault.actor.empty() ? "" : " in " + fault.actor) + ": " +
-                                                 fault.message.substr(0, 300) + "); its files are in " + folder);
-    }
-    m_result.notes.push_back(fmt::format(
-        "warm snapshot {}…: {} files, {}, filled serially in {:.1f} s", key.substr(0, 4), snapshot->size.files,
-        base::format_bytes(static_cast<unsigned long long>(snapshot->size.bytes)), outcome.result.wall_s));
-    m_progress.note(m_result.notes.back());
-  } else if (m_told_snapshots.insert(key).second) {
-    m_result.notes.push_back(fmt::format("warm snapshot {}…: {} files, {}, kept from an earlier run", key.substr(0, 4),
-                                         snapshot->size.files,
-                                         base::format_bytes(static_cast<unsigned long long>(snapshot->size.bytes))));
-    m_progress.note(m_result.notes.back());
+  const auto warm =
+      warm_cache_for(m_trials, context, m_scenario, m_result.directory + "/trials/fill-" + std::to_string(m_next_trial),
+                     [&] { m_progress.note("filling the warm cache with a serial run"); });
+  if (warm.interrupted) {
+    m_interrupted = true;
+    return std::nullopt;
   }
-  m_told_snapshots.insert(key);
-  return snapshot;
-}
-
-void Runner::conclude(double seconds) {
-  m_result.seconds = seconds;
-  const ExitCode code = exit_code_of(m_result, m_interrupted);
-  m_result.exit_code = static_cast<int>(code);
-  m_result.exit_meaning = meaning_of(code);
+  if (warm.filled_now || !m_filled_snapshots.count(warm.snapshot.key)) {
+    note(warm.note);
+  }
+  m_filled_snapshots.insert(warm.snapshot.key);
+  return warm.snapshot;
 }
 
 } // namespace racelab::run

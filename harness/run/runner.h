@@ -1,5 +1,6 @@
 #pragma once
 // A whole run: cells of a scenario in order, their trials, their verdicts, and the files that they leave.
+#include "base/error.h"
 #include "result/result.h"
 #include "run/cell_context.h"
 #include "run/trial_runner.h"
@@ -7,6 +8,7 @@
 #include "schedule/catalogue.h"
 #include "toolkit/toolkit.h"
 
+#include <chrono>
 #include <optional>
 #include <set>
 #include <string>
@@ -23,6 +25,7 @@ struct RunOptions {
   std::string pattern;       // -k: only cells that match
   std::optional<int> trials; // instead of the scenario's numbers
   std::optional<layout::Devices> devices; // instead of the machine's
+  bool resume = false;                    // finish the run that is in `output`
   bool fail_fast = false;                 // stop after the first cell that failed
   std::vector<std::string> command;       // as typed, for the result and for repeating
   std::string repeat_base;                // "racelab run FILE" with the options that a repetition needs
@@ -37,17 +40,27 @@ public:
   Runner(const scenario::Scenario& scenario, const schedule::Catalogue& catalogue, RunOptions options,
          toolkit::ToolkitSource& toolkits, report::ProgressReporter& progress);
 
-  // Runs everything and writes result.json after every cell. Throws base::UserError where nothing can run at all.
+  // Runs everything and writes result.json after every trial that takes a while, and after every cell. Throws
+  // base::UserError where nothing can run at all; what goes wrong later ends the run, with what was finished in the
+  // result.
   result::RunResult run();
 
+  // What ended the run early: empty, or the message for the user.
+  const std::string& problem() const { return m_problem; }
+
 private:
+  void begin(const std::vector<CellContext>& cells);
+  void run_cells(const std::vector<CellContext>& cells);
   void run_cell(const CellContext& context);
+  void run_trials(const CellContext& context, const std::optional<cache::SnapshotStore::Snapshot>& snapshot);
+  TrialOutcome run_one(const CellContext& context, int index,
+                       const std::optional<cache::SnapshotStore::Snapshot>& snapshot, std::string& folder);
   std::optional<cache::SnapshotStore::Snapshot> snapshot_for(const CellContext& context);
-  bool run_trials(const CellContext& context, result::CellResult& cell,
-                  const std::optional<cache::SnapshotStore::Snapshot>& snapshot);
-  void write_result();
-  void conclude(double seconds);
-  std::string trial_folder(int number) const;
+  std::size_t find_or_add_cell(const CellContext& context);
+  void settle(const CellContext& context, result::CellResult& cell);
+  void note(const std::string& text);
+  void save();
+  std::string next_trial_folder();
 
   const scenario::Scenario& m_scenario;
   schedule::Catalogue m_catalogue;
@@ -56,7 +69,11 @@ private:
   report::ProgressReporter& m_progress;
   TrialRunner m_trials;
   result::RunResult m_result;
-  std::set<std::string> m_told_snapshots; // noted in the report's head already
+  std::chrono::steady_clock::time_point m_started, m_saved;
+  double m_seconds_before = 0; // of the run that is resumed
+  std::string m_problem;
+  base::ExitCode m_problem_code = base::ExitCode::ok;
+  std::set<std::string> m_filled_snapshots; // noted in the report's head already
   int m_next_trial = 1;
   bool m_interrupted = false;
 };

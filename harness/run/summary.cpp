@@ -144,6 +144,12 @@ void note_cache(const TrialOutcome& outcome, bool first, CellResult& cell) {
 
 void summarise(CellResult& cell) {
   cell.trials = static_cast<int>(cell.trial_results.size());
+  cell.realised = cell.unreachable = cell.impossible = cell.diverged = cell.unproved = 0;
+  cell.faults.clear();
+  cell.tokens_per_s.clear();
+  cell.first_step_s.clear();
+  cell.tracer_entries.clear();
+  cell.reasons.clear();
   count_statuses(cell);
   std::set<std::string> kinds;
   for (const auto& trial : cell.trial_results) {
@@ -164,6 +170,7 @@ void add_slow_faults(const scenario::CellExpectation& expectation, CellResult& c
     return;
   }
   for (auto& trial : cell.trial_results) {
+    std::erase_if(trial.faults, [](const result::Fault& f) { return f.kind == "slow"; }); // of a run that is resumed
     const auto slow = oracle::slow_faults(trial, expectation.tokens_per_s);
     trial.faults.insert(trial.faults.end(), slow.begin(), slow.end());
   }

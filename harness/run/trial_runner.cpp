@@ -10,8 +10,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 
 namespace racelab::run {
 
@@ -32,6 +35,22 @@ void write_or_throw(const std::string& path, const std::string& text) {
 void make_or_throw(const std::string& path) {
   if (auto made = base::make_folders(path); !made) {
     throw base::UserError(base::ExitCode::environment, made.error());
+  }
+}
+
+constexpr const char* k_scratch_prefix = "racelab-run-";
+
+// Scratch folders whose racelab is gone: nobody holds their lock.
+void remove_abandoned_scratch(const std::string& root) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(root, error)) {
+    if (entry.path().filename().string().rfind(k_scratch_prefix, 0) != 0) {
+      continue;
+    }
+    const base::UniqueFd lock(open((entry.path() / "lock").c_str(), O_RDWR | O_CLOEXEC));
+    if (lock && flock(lock.get(), LOCK_EX | LOCK_NB) == 0) {
+      cache::remove_tree(entry.path().string());
+    }
   }
 }
 
@@ -68,11 +87,14 @@ result::TrialResult judge_trial(const result::TrialRecord& record, const schedul
 } // namespace
 
 ScratchFolder::ScratchFolder() {
-  m_path = base::temporary_root() + "/racelab-XXXXXX";
+  remove_abandoned_scratch(base::temporary_root());
+  m_path = base::temporary_root() + "/" + k_scratch_prefix + "XXXXXX";
   if (mkdtemp(m_path.data()) == nullptr) {
     throw base::UserError(base::ExitCode::environment, base::temporary_root() + ": no temporary folder can be made: " +
                                                            std::strerror(errno) + " (TMPDIR names another place)");
   }
+  m_lock = base::UniqueFd(open((m_path + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  flock(m_lock.get(), LOCK_EX | LOCK_NB);
 }
 
 ScratchFolder::~ScratchFolder() {
@@ -142,19 +164,20 @@ launch::TrialSpec TrialRunner::make_spec(const CellContext& context, const std::
   return spec;
 }
 
-TrialOutcome TrialRunner::run(const CellContext& context, const schedule::Interleaving& interleaving, int index,
-                              const std::string& folder, const std::optional<cache::SnapshotStore::Snapshot>& snapshot,
-                              const std::function<void(const std::string&)>& keep_caches) {
+TrialOutcome TrialRunner::run(const TrialRequest& request) {
   const auto started = Clock::now();
+  const CellContext& context = request.context;
+  const std::string& folder = request.folder;
   make_or_throw(folder);
-  const std::string scratch = fmt::format("{}/trial-{}", m_scratch.path(), index);
-  cache::prepare(context.cache, snapshot, scratch + "/caches");
+  const std::string scratch = m_scratch.path() + "/trial";
+  cache::remove_tree(scratch); // of a trial that could not be ended properly
+  cache::prepare(context.cache, request.snapshot, scratch + "/caches");
   const launch::TrialSpec spec = make_spec(context, folder, scratch);
-  const auto places = places_used(interleaving, m_scenario, m_catalogue);
-  write_or_throw(
-      folder + "/agent.json",
-      agent_config(m_scenario, context.mitigation, places, folder + "/facts.jsonl", spec.stacks_file).dump(1));
-  board::Board board = board::Board::create(board_plan(interleaving, places, m_catalogue));
+  const auto places = places_used(request.interleaving, m_scenario, m_catalogue);
+  auto config = agent_config(m_scenario, context.mitigation, places, folder + "/facts.jsonl", spec.stacks_file);
+  config["hide_foreign_flag"] = request.fills_cache;
+  write_or_throw(folder + "/agent.json", config.dump(1));
+  board::Board board = board::Board::create(board_plan(request.interleaving, places, m_catalogue));
 
   TrialOutcome outcome;
   outcome.cache_before = cache::measure(scratch + "/caches");
@@ -163,18 +186,18 @@ TrialOutcome TrialRunner::run(const CellContext& context, const schedule::Interl
   const launch::TrialEnd end = launch::run_trial(starter, spec, board);
   const double launch_s = seconds_since(launched);
   outcome.cache_after = cache::measure(scratch + "/caches");
-  const auto record = read_record(index, board, end, folder + "/facts.jsonl", spec.stacks_file);
+  const auto record = read_record(request.index, board, end, folder + "/facts.jsonl", spec.stacks_file);
   write_or_throw(folder + "/events.jsonl", events_text(record));
 
-  outcome.result = judge_trial(record, interleaving);
+  outcome.result = judge_trial(record, request.interleaving);
   outcome.end = record.end.kind;
   outcome.end_message = record.end.message;
   const auto proof = cache::prove(context.cache, cache::look_ups(outcome.result.cache_counters), outcome.cache_before,
                                   outcome.cache_after);
   outcome.state_proved = proof.proved;
   outcome.state_message = proof.message;
-  if (keep_caches) {
-    keep_caches(scratch + "/caches");
+  if (request.keep_caches) {
+    request.keep_caches(scratch + "/caches");
   }
   cache::remove_tree(scratch);
   outcome.result.overhead_s = seconds_since(started) - launch_s;

@@ -1,5 +1,6 @@
 #pragma once
 // Runs single trials: private folders, board, launch, record, oracles.
+#include "base/files.h"
 #include "cache/caches.h"
 #include "launch/starters.h"
 #include "result/result.h"
@@ -13,7 +14,8 @@
 
 namespace racelab::run {
 
-// A folder that is removed with everything in it when it goes.
+// A folder that is removed with everything in it when it goes. A racelab that was killed leaves its own behind; the
+// next one removes it (each holds a lock on a file in its folder as long as it lives).
 class ScratchFolder {
 public:
   // A new folder below base::temporary_root(). Throws base::UserError (environment).
@@ -25,6 +27,7 @@ public:
 
 private:
   std::string m_path;
+  base::UniqueFd m_lock;
 };
 
 // One trial's outcome with what a cell needs of its caches.
@@ -37,15 +40,24 @@ struct TrialOutcome {
   std::string state_message;
 };
 
+// What one trial is to do.
+struct TrialRequest {
+  const CellContext& context;
+  const schedule::Interleaving& interleaving;
+  int index = 0;      // within its cell, from 1
+  std::string folder; // absolute; made; the trial's files go there
+  std::optional<cache::SnapshotStore::Snapshot> snapshot;
+  // This trial only fills a cache: another thread's tracing flag is hidden from compiled calls, so that it cannot fail.
+  bool fills_cache = false;
+  // Called with the folder of the trial's caches before they are removed.
+  std::function<void(const std::string&)> keep_caches = {};
+};
+
 class TrialRunner {
 public:
   TrialRunner(const scenario::Scenario& scenario, const schedule::Catalogue& catalogue);
 
-  // Runs one trial of the cell under `interleaving` and writes its files to `folder` (absolute, made). `keep_caches`,
-  // if given, is called with the folder of the trial's caches before they are removed.
-  TrialOutcome run(const CellContext& context, const schedule::Interleaving& interleaving, int index,
-                   const std::string& folder, const std::optional<cache::SnapshotStore::Snapshot>& snapshot,
-                   const std::function<void(const std::string&)>& keep_caches = {});
+  TrialOutcome run(const TrialRequest& request);
 
   // Starts what runs the cell's trials, if it is to be started beforehand. Seconds, 0 if there was nothing to do.
   double warm_up(const CellContext& context);

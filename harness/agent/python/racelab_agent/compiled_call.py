@@ -18,6 +18,10 @@ _state = hooks.thread_state
 _QUESTION = "is_fx_symbolic_tracing"
 
 
+hide_foreign_flag = False
+"""Compiled calls never see another thread's tracing flag: for runs that only fill a cache."""
+
+
 def install(entry: dict[str, Any]) -> None:
     enter, exit_ = board.point_id("compiled_call.enter"), board.point_id("compiled_call.exit")
     own_compiles = set(catalogue.load()["own_compiles"])
@@ -89,6 +93,8 @@ def _watch_question(compiled: Any) -> None:
     def watched() -> bool:
         answer = question()
         if answer and _state.trace_depth == 0:
+            if hide_foreign_flag:
+                return False
             _state.saw_foreign_flag = True
         return answer
 

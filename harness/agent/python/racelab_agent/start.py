@@ -55,6 +55,7 @@ def _install_stacks(path: str) -> None:
 
 def _install_points(config: dict[str, Any]) -> None:
     entries = catalogue.points()
+    compiled_call.hide_foreign_flag = config.get("hide_foreign_flag", False)
     for name in config["install"]:
         _install_entry(entries[name])
     for point in config.get("points", []):

@@ -1,0 +1,103 @@
+#include "run/run_folder.h"
+
+#include "base/error.h"
+#include "base/files.h"
+
+#include <ctime>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+namespace racelab::run {
+
+namespace fs = std::filesystem;
+using base::ExitCode;
+using base::UserError;
+
+namespace {
+
+constexpr const char* k_remedy = " (--output names another place)";
+
+std::string make_named_folder(const std::string& folder) {
+  std::error_code error;
+  if (fs::exists(folder + "/result.json", error) || fs::exists(folder + "/trials", error)) {
+    throw UserError(ExitCode::usage,
+                    folder + " holds another run; name another folder with --output, or finish that run with "
+                             "--resume");
+  }
+  if (auto made = base::make_folders(folder); !made) {
+    throw UserError(ExitCode::environment, made.error() + k_remedy);
+  }
+  return folder;
+}
+
+} // namespace
+
+std::string utc_now(const char* format) {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[64];
+  std::strftime(text, sizeof text, format, &parts);
+  return text;
+}
+
+std::string make_run_folder(const std::string& wanted, const std::string& scenario) {
+  if (!wanted.empty()) {
+    return make_named_folder(fs::absolute(wanted).lexically_normal().string());
+  }
+  const std::string base = fs::absolute("reports/runs/" + utc_now("%Y%m%d-%H%M%S") + "-" + scenario).string();
+  if (auto made = base::make_folders(fs::path(base).parent_path().string()); !made) {
+    throw UserError(ExitCode::environment, made.error() + k_remedy);
+  }
+  for (int n = 1; n < 1000; ++n) {
+    const std::string folder = n == 1 ? base : base + "-" + std::to_string(n);
+    std::error_code error;
+    if (fs::create_directory(folder, error)) {
+      return folder;
+    }
+    if (error) {
+      throw UserError(ExitCode::environment, folder + ": cannot be made: " + error.message() + k_remedy);
+    }
+  }
+  throw UserError(ExitCode::environment, base + ": no free name for the run's folder");
+}
+
+result::RunResult take_up_run(const std::string& wanted, const scenario::Scenario& scenario) {
+  const std::string folder = fs::absolute(wanted).lexically_normal().string();
+  const std::string file = folder + "/result.json";
+  const auto text = base::read_file(file);
+  if (!text) {
+    throw UserError(ExitCode::usage, "--resume: " + text.error() + " (the folder of an unfinished run is needed)");
+  }
+  const auto json = result::Json::parse(*text, nullptr, false);
+  if (json.is_discarded()) {
+    throw UserError(ExitCode::usage, "--resume: " + file + " is not JSON");
+  }
+  result::RunResult run = result::from_json(json, file);
+  if (run.scenario_digest != scenario.digest) {
+    throw UserError(ExitCode::usage, "--resume: " + folder +
+                                         " is a run of another scenario file, or the file has changed (" +
+                                         run.scenario_file + ")");
+  }
+  run.directory = folder;
+  return run;
+}
+
+int next_trial_number(const std::string& folder) {
+  for (int n = 1;; ++n) {
+    std::error_code error;
+    if (!fs::exists(folder + fmt::format("/trials/{:03}", n), error)) {
+      return n;
+    }
+  }
+}
+
+void write_result(const result::RunResult& result) {
+  if (auto written = base::write_file(result.directory + "/result.json", result::to_json(result).dump(1) + "\n");
+      !written) {
+    throw UserError(ExitCode::environment, written.error());
+  }
+}
+
+} // namespace racelab::run

@@ -1,0 +1,77 @@
+#include "run/warm_cache.h"
+
+#include "base/error.h"
+#include "base/paths.h"
+#include "base/text.h"
+
+#include <fmt/format.h>
+
+namespace racelab::run {
+
+namespace {
+
+std::string describe(const cache::SnapshotStore::Snapshot& snapshot) {
+  return fmt::format("warm snapshot {}…: {} files, {}", snapshot.key.substr(0, 4), snapshot.size.files,
+                     base::format_bytes(static_cast<unsigned long long>(snapshot.size.bytes)));
+}
+
+// One actor at a time inside whatever compiles: the step that makes tokens where the scenario knows it, since a
+// backward compiles outside of the compiled call.
+schedule::Interleaving serial_order(const scenario::Scenario& scenario) {
+  schedule::Interleaving serial;
+  serial.name = "serial";
+  serial.kind = schedule::InterleavingKind::serialize;
+  serial.regions = {scenario.tokens ? "tokens" : "compiled_call"};
+  return serial;
+}
+
+[[noreturn]] void fail(const TrialOutcome& outcome, const std::string& folder) {
+  const auto& fault = outcome.result.faults.front();
+  throw base::UserError(
+      base::ExitCode::environment,
+      fmt::format("the warm cache cannot be filled: the serial run itself fails ({}{}: {}); its files are in {}",
+                  fault.kind, fault.actor.empty() ? "" : " in " + fault.actor, fault.message.substr(0, 300), folder));
+}
+
+} // namespace
+
+WarmCache warm_cache_for(TrialRunner& trials, const CellContext& context, const scenario::Scenario& scenario,
+                         const std::string& folder, const std::function<void()>& before_filling) {
+  cache::SnapshotStore store(base::cache_home() + "/snapshots");
+  const std::string key = snapshot_key(context, scenario.pipeline.directory);
+  WarmCache warm;
+  if (const auto kept = store.find(key)) {
+    warm.snapshot = *kept;
+    warm.note = describe(*kept) + ", kept from an earlier run";
+    return warm;
+  }
+  before_filling();
+  CellContext cold = context;
+  cold.cache = {"cold", scenario::CacheKind::cold, {}};
+  const schedule::Interleaving serial = serial_order(scenario);
+  const std::string filling = folder + "/caches-filled";
+  const auto outcome = trials.run({.context = cold,
+                                   .interleaving = serial,
+                                   .folder = folder,
+                                   .snapshot = std::nullopt,
+                                   .fills_cache = true,
+                                   .keep_caches = [&](const std::string& filled) {
+                                     if (const auto copied = cache::copy_tree(filled, filling); !copied) {
+                                       throw base::UserError(base::ExitCode::environment, copied.error());
+                                     }
+                                   }});
+  if (outcome.end == result::EndKind::interrupted) {
+    warm.interrupted = true;
+  } else if (!outcome.result.faults.empty()) {
+    cache::remove_tree(filling);
+    fail(outcome, folder);
+  } else {
+    warm.snapshot = store.publish(key, filling, outcome.result.wall_s, scenario.name + " " + context.cell.id);
+    warm.filled_now = true;
+    warm.note = fmt::format("{}, filled serially in {:.1f} s", describe(warm.snapshot), outcome.result.wall_s);
+  }
+  cache::remove_tree(filling);
+  return warm;
+}
+
+} // namespace racelab::run

@@ -1,0 +1,69 @@
+// Private caches, and the proof that a state was what it claims to be.
+#include "cache/caches.h"
+#include "support.h"
+
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace racelab::cache::test {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(PrivateCaches, AreAFolderPerLayerThatItsVariableNames) {
+  const Folder folder;
+  const auto variables = private_caches(folder / "caches");
+  const std::vector<std::pair<std::string, std::string>> wanted{{"TORCHINDUCTOR_CACHE_DIR", folder / "caches/inductor"},
+                                                                {"TRITON_CACHE_DIR", folder / "caches/triton"},
+                                                                {"CUDA_CACHE_PATH", folder / "caches/cuda"}};
+  EXPECT_EQ(variables, wanted);
+  for (const auto& [name, path] : variables)
+    EXPECT_TRUE(std::filesystem::is_directory(path)) << path;
+  EXPECT_EQ(private_caches(folder / "caches"), wanted); // they may be there already
+}
+
+TEST(LookUps, SumTheCompileCachesAndNothingElse) {
+  const LookUps sum = look_ups({{"aot_autograd.autograd_cache_hit", 1},
+                                {"aot_autograd.autograd_cache_miss", 2},
+                                {"inductor.fxgraph_cache_hit", 10},
+                                {"inductor.fxgraph_cache_miss", 20},
+                                {"inductor.fxgraph_cache_bypass", 100},
+                                {"stats.calls_captured", 1000}});
+  EXPECT_EQ(sum.hits, 11);
+  EXPECT_EQ(sum.misses, 22);
+  EXPECT_EQ(look_ups({}).hits, 0);
+}
+
+struct ProofCase {
+  scenario::CacheKind kind;
+  std::int64_t hits, misses, files_before, files_after;
+  bool proved;
+  const char* says;
+};
+
+TEST(Proof, FollowsFromLookUpsAndFiles) {
+  using scenario::CacheKind;
+  const ProofCase cases[] = {
+      {CacheKind::cold, 0, 3, 0, 9, true, "0 hits, 3 misses; 0 files before, 9 after"},
+      {CacheKind::cold, 2, 3, 0, 9, true, "hits are on entries that this trial wrote itself"},
+      {CacheKind::cold, 0, 3, 1, 9, false, "not cold"},
+      {CacheKind::cold, 0, 0, 0, 0, true, "this pipeline writes no compile cache"},
+      {CacheKind::cold, 0, 0, 0, 9, false, "no look-up missed"},
+      {CacheKind::cold, 5, 0, 0, 9, false, "no look-up missed"},
+      {CacheKind::warm, 3, 0, 9, 9, true, "3 hits, 0 misses; 9 files before, 9 after"},
+      {CacheKind::warm, 3, 1, 9, 10, false, "not fully warm"},
+      {CacheKind::warm, 0, 0, 9, 9, false, "no look-up hit"},
+      {CacheKind::warm, 0, 4, 9, 12, false, "no look-up hit"},
+      {CacheKind::warm, 3, 0, 0, 9, false, "the snapshot is empty"},
+  };
+  for (const ProofCase& c : cases) {
+    const Proof proof = prove({"s", c.kind, {}}, {c.hits, c.misses}, {c.files_before, 0}, {c.files_after, 0});
+    EXPECT_EQ(proof.proved, c.proved) << proof.message;
+    EXPECT_THAT(proof.message, HasSubstr(c.says));
+  }
+}
+
+} // namespace
+} // namespace racelab::cache::test
