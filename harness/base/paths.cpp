@@ -1,9 +1,12 @@
 #include "base/paths.h"
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/subprocess.h"
 
 #include <filesystem>
+
+#include <unistd.h>
 
 namespace racelab::base {
 
@@ -31,6 +34,16 @@ std::string agent_folder() {
 std::string cache_home() {
   const std::string xdg = environment_value("XDG_CACHE_HOME");
   return (xdg.empty() ? environment_value("HOME", "/tmp") + "/.cache" : xdg) + "/racelab";
+}
+
+std::string cache_folder_or(const std::string& name, const std::string& fallback) {
+  for (const std::string& root : {cache_home(), fallback}) {
+    const std::string folder = root + "/" + name;
+    if (make_folders(folder) && access(folder.c_str(), W_OK) == 0) {
+      return folder;
+    }
+  }
+  throw UserError(ExitCode::environment, "neither " + cache_home() + " nor " + fallback + " can be written");
 }
 
 std::string temporary_root() {

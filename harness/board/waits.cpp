@@ -69,20 +69,22 @@ bool Board::walk_waits(int actor, std::vector<WaitEdge>& path, std::vector<std::
   return false;
 }
 
-// The step of the cycle whose own actor is parked at another one: that actor has come there without passing it. -1:
-// there is none (the plan's edges make a circle themselves).
+// A step of the cycle whose own actor is parked at another one has been overtaken: that actor has come there without
+// passing it. The earliest one that it has left out so says most. -1: there is none (the plan's edges make a circle
+// themselves).
 int Board::overtaken_step(const std::vector<WaitEdge>& cycle) const {
-  const Header& h = memory().header;
   for (const WaitEdge& wait : cycle) {
-    if (memory().actors[wait.other].step == wait.step) {
+    const int parked_for = memory().actors[wait.other].step;
+    if (parked_for == wait.step) {
       continue;
     }
-    for (int i = 0; i < h.steps; ++i) { // the earliest of its steps that nothing else holds up says most
-      if (memory().steps[i].actor == wait.other && !memory().steps[i].done && is_ready(i)) {
-        return i;
+    int earliest = wait.step;
+    for (const int step : open_steps_before(parked_for)) {
+      if (memory().steps[step].actor == wait.other && step < earliest) {
+        earliest = step;
       }
     }
-    return wait.step;
+    return earliest;
   }
   return -1;
 }

@@ -18,15 +18,19 @@ namespace {
 
 constexpr const char* k_remedy = " (--output names another place)";
 
+// The folder "trials" in it is the claim: of two racelabs that are given one folder, one makes it.
 std::string make_named_folder(const std::string& folder) {
-  std::error_code error;
-  if (fs::exists(folder + "/result.json", error) || fs::exists(folder + "/trials", error)) {
-    throw UserError(ExitCode::usage,
-                    folder + " holds another run; name another folder with --output, or finish that run with "
-                             "--resume");
-  }
   if (auto made = base::make_folders(folder); !made) {
     throw UserError(ExitCode::environment, made.error() + k_remedy);
+  }
+  std::error_code error;
+  if (!fs::create_directory(folder + "/trials", error)) {
+    if (error) {
+      throw UserError(ExitCode::environment, folder + ": cannot be written: " + error.message() + k_remedy);
+    }
+    throw UserError(ExitCode::usage, folder +
+                                         " holds another run; name another folder with --output, or finish that run "
+                                         "with --resume");
   }
   return folder;
 }

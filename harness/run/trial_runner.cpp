@@ -116,10 +116,7 @@ launch::ForkServer& TrialRunner::fork_server_for(const CellContext& context) {
   auto& server = m_servers[key];
   if (!server) {
     // Its own Inductor cache outlives the run: the compiler probes that it makes at its start are kept there.
-    std::string own_cache = base::cache_home() + "/fork-server/" + context.toolkit.fingerprint;
-    if (!base::make_folders(own_cache)) {
-      own_cache = m_scratch.path() + "/fork-server";
-    }
+    const std::string own_cache = base::cache_folder_or("fork-server/" + context.toolkit.fingerprint, m_scratch.path());
     launch::Environment environment = context.environment;
     environment.emplace_back("TORCHINDUCTOR_CACHE_DIR", own_cache);
     environment.emplace_back("TMPDIR", m_scratch.path());

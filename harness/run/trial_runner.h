@@ -1,6 +1,7 @@
 #pragma once
 // Runs single trials: private folders, board, launch, record, oracles.
 #include "base/files.h"
+#include "base/paths.h"
 #include "cache/caches.h"
 #include "launch/starters.h"
 #include "result/result.h"
@@ -61,6 +62,9 @@ public:
 
   // Starts what runs the cell's trials, if it is to be started beforehand. Seconds, 0 if there was nothing to do.
   double warm_up(const CellContext& context);
+
+  // Where snapshots of warm caches are kept: in the user's cache folder, or for this run only where that cannot be written.
+  std::string snapshot_folder() const { return base::cache_folder_or("snapshots", m_scratch.path()); }
 
 private:
   launch::ProcessStarter& starter_for(const CellContext& context);

@@ -1,7 +1,6 @@
 #include "run/warm_cache.h"
 
 #include "base/error.h"
-#include "base/paths.h"
 #include "base/text.h"
 
 #include <fmt/format.h>
@@ -37,7 +36,7 @@ schedule::Interleaving serial_order(const scenario::Scenario& scenario) {
 
 WarmCache warm_cache_for(TrialRunner& trials, const CellContext& context, const scenario::Scenario& scenario,
                          const std::string& folder, const std::function<void()>& before_filling) {
-  cache::SnapshotStore store(base::cache_home() + "/snapshots");
+  cache::SnapshotStore store(trials.snapshot_folder());
   const std::string key = snapshot_key(context, scenario.pipeline.directory);
   WarmCache warm;
   if (const auto kept = store.find(key)) {

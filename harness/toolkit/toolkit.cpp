@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -57,7 +58,11 @@ std::string find_python(const std::string& name, const std::vector<std::string>&
   }
   if (name == "current") {
     if (const std::string given = environment_value("RACELAB_PYTHON"); !given.empty()) {
-      return find_python(given.find('/') == std::string::npos ? in_path(given) : given, known);
+      const std::string python = given.find('/') == std::string::npos ? in_path(given) : given;
+      if (python.empty()) {
+        fail("RACELAB_PYTHON is '" + given + "', and there is no such program in PATH");
+      }
+      return find_python(python, known);
     }
   }
   for (const std::string& folder : toolkit_folders()) {
@@ -142,6 +147,24 @@ Toolkit from_probe(const std::string& name, const nlohmann::json& probe) {
   return t;
 }
 
+namespace {
+
+// The toolkit of a memo that was made in that state; nullopt: there is none, or it is damaged.
+std::optional<Toolkit> remembered(const std::string& name, const std::string& file, const std::string& state) {
+  const auto text = base::read_file(file);
+  if (!text) {
+    return std::nullopt;
+  }
+  try {
+    const auto kept = nlohmann::json::parse(*text);
+    return kept.at("state") == state ? std::optional<Toolkit>(from_probe(name, kept.at("probe"))) : std::nullopt;
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+} // namespace
+
 Toolkit InstalledToolkits::get(const std::string& name) {
   if (const auto known = m_known.find(name); known != m_known.end()) {
     return known->second;
@@ -152,24 +175,22 @@ Toolkit InstalledToolkits::get(const std::string& name) {
   const std::string state = state_of(python) + "|" + stamp(agent + "/racelab_agent/probe.py") + "|" +
                             stamp(agent + "/racelab_agent/catalogue.json");
   const std::string file = base::cache_home() + "/probes/" + base::digest(python) + ".json";
-  nlohmann::json probe;
-  if (const auto text = base::read_file(file)) {
-    const auto kept = nlohmann::json::parse(*text, nullptr, false);
-    if (kept.is_object() && kept.value("state", "") == state) {
-      probe = kept["probe"];
+  std::optional<Toolkit> toolkit = remembered(name, file, state);
+  if (!toolkit) {
+    const nlohmann::json probe = ask(python, agent);
+    try {
+      toolkit = from_probe(name, probe);
+    } catch (const std::exception& error) {
+      fail(python + " cannot say what it is: " + error.what());
     }
-  }
-  if (probe.is_null()) {
-    probe = ask(python, agent);
     if (base::make_folders(fs::path(file).parent_path().string())) {
       static_cast<void>(
           base::write_file(file, nlohmann::json{{"state", state}, {"probe", probe}}.dump())); // only a memo
     }
   }
-  Toolkit toolkit = from_probe(name, probe);
-  toolkit.python = python;
-  m_known[name] = toolkit;
-  return toolkit;
+  toolkit->python = python;
+  m_known[name] = *toolkit;
+  return *toolkit;
 }
 
 std::string InstalledToolkits::add(const std::string& given) {
@@ -181,8 +202,13 @@ std::string InstalledToolkits::add(const std::string& given) {
   const fs::path path = equals < slash ? given.substr(equals + 1) : given;
   if (name.empty()) {
     const std::string folder = fs::absolute(path).lexically_normal().parent_path().parent_path().filename().string();
+    std::string plain;
     for (const char c : folder.empty() ? std::string("python") : folder) {
-      name += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' ? c : '_';
+      plain += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' ? c : '_';
+    }
+    name = plain;
+    for (int n = 2; m_added.count(name) != 0 && m_added[name] != path.string(); ++n) {
+      name = plain + "-" + std::to_string(n);
     }
   }
   m_added[name] = path.string();
@@ -191,15 +217,19 @@ std::string InstalledToolkits::add(const std::string& given) {
 
 std::vector<std::string> InstalledToolkits::names() {
   std::vector<std::string> names{"current"};
+  const auto add_new = [&](const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      names.push_back(name);
+    }
+  };
   for (const auto& [name, path] : m_added) {
-    names.push_back(name);
+    add_new(name);
   }
   for (const std::string& folder : toolkit_folders()) {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(folder, error)) {
-      const std::string name = entry.path().filename().string();
-      if (std::find(names.begin(), names.end(), name) == names.end()) {
-        names.push_back(name);
+      if (access((entry.path() / "bin/python").c_str(), X_OK) == 0) {
+        add_new(entry.path().filename().string());
       }
     }
   }

@@ -146,6 +146,16 @@ TEST(ActorThatComesToItsLaterStepFirst, IsNotConfusedWithOneThatWaitsForAnUnrela
   EXPECT_EQ(board.picture().stuck_step, 3);
 }
 
+TEST(ActorThatComesToItsLaterStepFirst, IsNamedByTheEarliestOfTheStepsThatItLeftOut) {
+  Board board =
+      Board::create(plan_of({"a later", "z x", "a p", "a r", "b y", "a t"}, {{1, 2}, {2, 3}, {3, 4}, {4, 5}}));
+  const int a = enter(board, "a");
+  Cast cast(board);
+  cast.play(a, {"t"});
+  ASSERT_TRUE(await_end(board));
+  EXPECT_EQ(board.picture().stuck_step, 2); // not "a later", which may well come later
+}
+
 TEST(TwoActorsThatOvertakeEachOther, MakeTheScheduleUnreachable) {
   // a comes to p and then to y, b comes to t and then to s; asked: s before p, y before t.
   Board board = Board::create(plan_of({"b s", "a p", "a y", "b t"}, {{0, 1}, {2, 3}}));
