@@ -14,7 +14,8 @@ std::string agent_folder();
 // $XDG_CACHE_HOME/racelab or ~/.cache/racelab; not made.
 std::string cache_home();
 
-// A folder `name` of the cache folder, made if need be; where that cannot be (a read-only home), the same below `fallback`.
+// A folder `name` of the cache folder, made if need be; where that cannot be (a read-only home), the same below
+// `fallback`.
 std::string cache_folder_or(const std::string& name, const std::string& fallback);
 
 // Where a new temporary folder may be made: $TMPDIR or /tmp.

@@ -40,8 +40,9 @@ void list_scenarios() {
       }
       try {
         const auto scenario = load_scenario(file, {}, catalogue);
-        const std::string about(base::trim(scenario.about));
-        std::cout << fmt::format("{:<28} {}\n{:<28} {}\n", scenario.name, about.substr(0, about.find('\n')), "", file);
+        std::string about(base::trim(scenario.about));
+        std::replace(about.begin(), about.end(), '\n', ' ');
+        std::cout << fmt::format("{:<28} {}\n{:<28} {}\n", scenario.name, about.substr(0, about.find(". ")), "", file);
       } catch (const base::UserError& error) {
         std::cout << fmt::format("{:<28} not valid: {}\n", fs::path(file).stem().string(), error.what());
       }

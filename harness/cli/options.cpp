@@ -28,7 +28,7 @@ struct Options::Impl {
 Options::Options(const std::string& usage, const std::string& about, const std::string& footer)
     : m_impl(std::make_unique<Impl>(about)) {
   m_impl->usage = usage;
-  m_impl->app.name("racelab " + usage);
+  m_impl->app.name("racelab " + usage.substr(0, usage.find(' ')));
   m_impl->app.footer(footer);
   m_impl->app.set_help_flag("-h,--help", "Print this help and exit");
   m_impl->app.allow_windows_style_options(false);

@@ -75,9 +75,6 @@ std::string repeat_base(const RunArguments& a) {
   for (const std::string& set : a.sets) {
     text += " --set '" + set + "'";
   }
-  for (const std::string& toolkit : a.toolkits) {
-    text += " --toolkit " + toolkit;
-  }
   return a.devices.empty() ? text : text + " --devices " + a.devices;
 }
 
@@ -124,8 +121,10 @@ int run_verb(const std::vector<std::string>& arguments) {
   }
   toolkit::InstalledToolkits toolkits;
   std::vector<std::string> sets = a.sets, names;
+  std::map<std::string, std::string> toolkit_options;
   for (const std::string& toolkit : a.toolkits) {
     names.push_back(toolkits.add(toolkit));
+    toolkit_options[names.back()] = " --toolkit " + toolkit;
   }
   if (!names.empty()) {
     sets.push_back("matrix.toolkits=[\"" + base::join(names, "\",\"") + "\"]");
@@ -147,6 +146,7 @@ int run_verb(const std::vector<std::string>& arguments) {
   run_options.command = arguments;
   run_options.command.insert(run_options.command.begin(), {"racelab", "run"});
   run_options.repeat_base = repeat_base(a);
+  run_options.toolkit_options = toolkit_options;
   if (!a.devices.empty()) {
     run_options.devices = parse_devices(a.devices);
   }

@@ -78,6 +78,9 @@ private:
 
 void judge_fault(const CellResult& cell, const std::string& kind, Frequency frequency, Judgement& judgement) {
   const int k = count_of(cell, kind), n = cell.trials;
+  if (k == 0 && cell.controlled && cell.realised == 0 && frequency != Frequency::never) {
+    return; // the order that should bring the fault was never there: that says nothing about the fault
+  }
   switch (frequency) {
   case Frequency::always:
     if (k == n) {

@@ -200,9 +200,14 @@ std::size_t Runner::find_or_add_cell(const CellContext& context) {
       return i;
     }
   }
-  m_result.cells.push_back(new_cell(context, m_options.repeat_base));
+  m_result.cells.push_back(new_cell(context, m_options.repeat_base, toolkit_option(context.cell.toolkit)));
   note_expectation(scenario::expectation_of(m_scenario, context.cell, context.toolkit.features), m_result.cells.back());
   return m_result.cells.size() - 1;
+}
+
+std::string Runner::toolkit_option(const std::string& toolkit) const {
+  const auto given = m_options.toolkit_options.find(toolkit);
+  return given == m_options.toolkit_options.end() ? std::string() : given->second;
 }
 
 void Runner::settle(const CellContext& context, result::CellResult& cell) {
@@ -256,6 +261,9 @@ void Runner::run_trials(const CellContext& context, const std::optional<cache::S
     }
     outcome.result.directory = folder;
     note_cache(outcome, i == 1, cell);
+    for (const std::string& warning : outcome.warnings) {
+      note(warning);
+    }
     m_progress.trial_done(report::trial_done_of(context.cell.id, context.cell.trials, outcome.result));
     if (outcome.result.faults.empty() || has_schedule(cell)) {
       outcome.result.schedule.clear(); // one view per cell is enough; events.jsonl has them all

@@ -24,11 +24,12 @@ struct RunOptions {
   std::string output;        // the run's folder; empty: reports/runs/TIME-SCENARIO below the working directory
   std::string pattern;       // -k: only cells that match
   std::optional<int> trials; // instead of the scenario's numbers
-  std::optional<layout::Devices> devices; // instead of the machine's
-  bool resume = false;                    // finish the run that is in `output`
-  bool fail_fast = false;                 // stop after the first cell that failed
-  std::vector<std::string> command;       // as typed, for the result and for repeating
-  std::string repeat_base;                // "racelab run FILE" with the options that a repetition needs
+  std::optional<layout::Devices> devices;             // instead of the machine's
+  bool resume = false;                                // finish the run that is in `output`
+  bool fail_fast = false;                             // stop after the first cell that failed
+  std::vector<std::string> command;                   // as typed, for the result and for repeating
+  std::map<std::string, std::string> toolkit_options; // toolkit -> what chooses it: " --toolkit PATH"
+  std::string repeat_base;                            // "racelab run FILE" with the options that a repetition needs
 };
 
 // The cells that a run would have, with what each resolves to on this machine.
@@ -58,6 +59,7 @@ private:
   std::optional<cache::SnapshotStore::Snapshot> snapshot_for(const CellContext& context);
   std::size_t find_or_add_cell(const CellContext& context);
   void settle(const CellContext& context, result::CellResult& cell);
+  std::string toolkit_option(const std::string& toolkit) const;
   void note(const std::string& text);
   void save();
   std::string next_trial_folder();

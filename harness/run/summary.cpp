@@ -80,7 +80,10 @@ void measure(CellResult& cell) {
       totals.push_back(trial.total_tokens_per_s);
     }
     for (const auto& actor : trial.throughput) {
-      steady[actor.actor].push_back(actor.steady_tokens_per_s);
+      auto& rates = steady[actor.actor]; // an actor without a rate (it died in its first step) is shown without one
+      if (actor.steady_tokens_per_s > 0) {
+        rates.push_back(actor.steady_tokens_per_s);
+      }
       if (actor.first_step_s > 0) {
         first[actor.actor].push_back(actor.first_step_s);
       }
@@ -98,9 +101,15 @@ void measure(CellResult& cell) {
   }
 }
 
+// The cell's id in a run with its toolkit alone, where the id does not name it.
+std::string id_without_toolkit(const scenario::Cell& cell) {
+  const std::string suffix = "/" + cell.toolkit;
+  return cell.id.ends_with(suffix) ? cell.id.substr(0, cell.id.size() - suffix.size()) : cell.id;
+}
+
 } // namespace
 
-CellResult new_cell(const CellContext& context, const std::string& repeat_base) {
+CellResult new_cell(const CellContext& context, const std::string& repeat_base, const std::string& toolkit_option) {
   CellResult cell;
   cell.id = context.cell.id;
   cell.toolkit = context.cell.toolkit;
@@ -110,7 +119,7 @@ CellResult new_cell(const CellContext& context, const std::string& repeat_base) 
   cell.mitigation = context.cell.mitigation;
   cell.layout_text = context.placement.text;
   cell.controlled = context.interleaving.kind != schedule::InterleavingKind::free;
-  cell.repeat = repeat_base + " -k '" + cell.id + "'";
+  cell.repeat = repeat_base + toolkit_option + " -k '" + id_without_toolkit(context.cell) + "'";
   cell.cache_proof.proved = true;
   return cell;
 }

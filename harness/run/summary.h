@@ -11,7 +11,9 @@
 namespace racelab::run {
 
 // A cell that nothing is known of yet but what it is.
-result::CellResult new_cell(const CellContext& context, const std::string& repeat_base);
+// `toolkit_option`: what its repetition needs to run on the same toolkit, such as " --toolkit torch-2.15".
+result::CellResult new_cell(const CellContext& context, const std::string& repeat_base,
+                            const std::string& toolkit_option);
 
 void note_expectation(const scenario::CellExpectation& expectation, result::CellResult& cell);
 

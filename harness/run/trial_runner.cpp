@@ -63,6 +63,22 @@ bool has_main_points(const scenario::Scenario& scenario) {
          (scenario.tokens && in_main(scenario.tokens->at));
 }
 
+// Letters of the interpreter options between `python` and the program that a fork of a running interpreter cannot
+// honour.
+std::string interpreter_options(const CellContext& context) {
+  std::string letters;
+  for (std::size_t i = 1; i < context.argv.size(); ++i) {
+    const std::string& word = context.argv[i];
+    if (word.size() < 2 || word[0] != '-' || word == "-m" || word == "-c") {
+      break;
+    }
+    for (const char letter : word.substr(1)) {
+      letters += std::string_view("uBsq").find(letter) == std::string_view::npos ? std::string(1, letter) : "";
+    }
+  }
+  return letters;
+}
+
 result::TrialResult judge_trial(const result::TrialRecord& record, const schedule::Interleaving& interleaving) {
   result::TrialResult trial;
   trial.index = record.index;
@@ -82,6 +98,27 @@ result::TrialResult judge_trial(const result::TrialRecord& record, const schedul
     }
   }
   return trial;
+}
+
+std::vector<std::string> warnings_of(const result::TrialRecord& record) {
+  std::vector<std::string> warnings;
+  for (const auto& fact : record.facts) {
+    const std::string kind = fact.value("fact", ""), message = fact.value("message", "");
+    if (kind == "point_missing") {
+      warnings.push_back("point " + fact.value("point", "?") + " is not there: " + message);
+    } else if (kind == "mitigation_failed") {
+      warnings.push_back("mitigation not applied: " + message);
+    } else if (kind == "tokens_unreadable") {
+      warnings.push_back("no tokens: " + message);
+    } else if (kind == "question_missing") {
+      warnings.push_back("nested tracing is only seen where it raises: " + message);
+    }
+  }
+  if (record.events_lost > 0 || record.actors_lost > 0) {
+    warnings.push_back(fmt::format("the board was full: {} events and {} actors of a trial are not recorded",
+                                   record.events_lost, record.actors_lost));
+  }
+  return warnings;
 }
 
 } // namespace
@@ -105,7 +142,8 @@ TrialRunner::TrialRunner(const scenario::Scenario& scenario, const schedule::Cat
     : m_scenario(scenario), m_catalogue(catalogue) {}
 
 bool TrialRunner::uses_fork_server(const CellContext& context) const {
-  return context.python && m_scenario.launch == scenario::LaunchMode::fork_server;
+  return context.python && m_scenario.launch == scenario::LaunchMode::fork_server &&
+         interpreter_options(context).empty();
 }
 
 launch::ForkServer& TrialRunner::fork_server_for(const CellContext& context) {
@@ -142,8 +180,13 @@ launch::TrialSpec TrialRunner::make_spec(const CellContext& context, const std::
   launch::TrialSpec spec;
   spec.argv = context.argv;
   spec.python = context.python;
-  if (context.python && !uses_fork_server(context) && has_main_points(m_scenario)) {
-    spec.argv.insert(spec.argv.begin() + 1, {"-m", "racelab_agent.run_main"});
+  const std::string options = context.python ? interpreter_options(context) : "";
+  const bool isolated = options.find_first_of("IES") != std::string::npos; // without the agent's folder on its path
+  if (context.python && !uses_fork_server(context) && has_main_points(m_scenario) && !isolated) {
+    const auto program = std::find_if(spec.argv.begin() + 1, spec.argv.end(), [](const std::string& word) {
+      return word.empty() || word[0] != '-' || word == "-m" || word == "-c";
+    });
+    spec.argv.insert(program, {"-m", "racelab_agent.run_main"});
   }
   spec.environment = context.environment;
   for (const auto& variable : cache::private_caches(scratch + "/caches")) {
@@ -189,6 +232,7 @@ TrialOutcome TrialRunner::run(const TrialRequest& request) {
   outcome.result = judge_trial(record, request.interleaving);
   outcome.end = record.end.kind;
   outcome.end_message = record.end.message;
+  outcome.warnings = warnings_of(record);
   const auto proof = cache::prove(context.cache, cache::look_ups(outcome.result.cache_counters), outcome.cache_before,
                                   outcome.cache_after);
   outcome.state_proved = proof.proved;

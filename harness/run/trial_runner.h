@@ -39,6 +39,7 @@ struct TrialOutcome {
   std::string end_message;
   bool state_proved = false;
   std::string state_message;
+  std::vector<std::string> warnings; // what the agent could not do, and what was lost; for the head of the report
 };
 
 // What one trial is to do.
@@ -63,7 +64,8 @@ public:
   // Starts what runs the cell's trials, if it is to be started beforehand. Seconds, 0 if there was nothing to do.
   double warm_up(const CellContext& context);
 
-  // Where snapshots of warm caches are kept: in the user's cache folder, or for this run only where that cannot be written.
+  // Where snapshots of warm caches are kept: in the user's cache folder, or for this run only where that cannot be
+  // written.
   std::string snapshot_folder() const { return base::cache_folder_or("snapshots", m_scratch.path()); }
 
 private:

@@ -78,7 +78,7 @@ std::string find_python(const std::string& name, const std::vector<std::string>&
     fail("no Python: neither $RACELAB_PYTHON, nor a toolkit 'current' (ci/setup), nor python3 in PATH");
   }
   fail(
-      "no toolkit '" + name + "'" + base::did_you_mean(name, known) + "; there is " + base::join(known, ", ") +
+      "no toolkit '" + name + "'; there is " + base::join(known, ", ") +
       ". `ci/setup --toolkit NAME` installs one of ci/toolkits/, and a path to a Python interpreter is a toolkit, too");
 }
 

@@ -201,7 +201,7 @@ TEST(Calls, LeaveErrnoAlone) {
 }
 
 TEST(ProgramThatEndsBesideAParkedThread, EndsWithItsOwnStatus) {
-  for (int i = 0; i < 40; ++i) {
+  for (int i = 0; i < 20; ++i) {
     // The daemon has passed p before main ends; afterwards it waits for an event of main's that never comes.
     Board board = Board::create(plan({{"daemon", "p", 0}, {"main", "q", 0}, {"main", "p", 0}, {"daemon", "q", 0}}));
     const Captured ended = run_under(spec(board), "ends_beside_a_parked_thread");

@@ -1,5 +1,6 @@
 """Whatever is killed, full, missing or read-only: a clear message, the right exit code, finished trials kept, nothing left."""
 
+import contextlib
 import json
 import os
 import signal
@@ -105,19 +106,15 @@ class FaultsOfTheWorld(RacelabTest):
     def test_a_full_disk_keeps_what_was_finished_and_says_so(self) -> None:
         disk = self.folder / "disk"
         disk.mkdir()
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)], capture_output=True).returncode:
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(disk)], capture_output=True).returncode:
             self.skipTest("no small file system can be mounted here")
         self.addCleanup(subprocess.run, ["umount", "-l", str(disk)])
         output = disk / "run"
         process = self.start(self.scenario("sleep", trials=4), output)
         self.wait_for(lambda: (output / "trials/002/facts.jsonl").exists())
-        with open(disk / "filler", "wb") as filler:
-            try:
-                while True:
-                    filler.write(b"x" * 4096)
-                    filler.flush()
-            except OSError:
-                pass
+        with open(disk / "filler", "wb", buffering=0) as filler, contextlib.suppress(OSError):
+            while True:
+                filler.write(b"x" * 4096)
         run = self.finish(process, output)
         self.assertEqual(run.code, 8, run.text())
         self.assertIn("No space left on device", run.out)

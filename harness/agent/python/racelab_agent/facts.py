@@ -40,7 +40,8 @@ def send(kind: str, **values: Any) -> None:
     if count > MAX_FACTS_OF_A_KIND:
         board.count_lost_fact()
         return
-    record = {"fact": kind, "time": time.monotonic_ns(), "pid": os.getpid(), "actor": board.current_actor(), **values}
+    where = {"pid": os.getpid(), "actor": board.current_actor(), "thread": threading.current_thread().name}
+    record = {"fact": kind, "time": time.monotonic_ns(), **where, **values}
     try:
         data = (json.dumps(record, default=str) + "\n").encode()
         if os.write(_fd, data) != len(data):

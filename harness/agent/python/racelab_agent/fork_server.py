@@ -217,7 +217,7 @@ def _become_trial(request: dict[str, Any], descriptors: list[int]) -> list[str]:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     from racelab_agent import start
 
-    start.start_from_environment()
+    start.start_from_environment(request["argv"])
     return list(request["argv"])
 
 

@@ -47,6 +47,8 @@ def run(arguments: list[str]) -> None:
     kind, which, rest = split_command(arguments)
     if kind == "module":
         sys.argv = ["-m", *rest]
+        for point, attribute, _ in start.own_main_places:
+            facts.send("point_missing", point=point, message=f"__main__:{attribute}: name the module instead of __main__ with -m")
         sys.path.insert(0, os.getcwd())
         runpy.run_module(which, run_name="__main__", alter_sys=True)
         return

@@ -21,7 +21,7 @@ _stacks: Any = None
 _started = False
 
 
-def start_from_environment() -> None:
+def start_from_environment(argv: list[str] | None = None) -> None:
     """Called by sitecustomize, and by the fork server's children once they have their environment."""
     global _started
     if _started:
@@ -37,7 +37,7 @@ def start_from_environment() -> None:
     facts.open_file(config["facts"])
     _install_stacks(config["stacks"])
     actors.install()
-    facts.send("agent", python=sys.version.split()[0], executable=sys.executable, argv=sys.argv)
+    facts.send("agent", python=sys.version.split()[0], executable=sys.executable, argv=argv or sys.argv)
     atexit.register(observers.at_end)
     _install_points(config)
     mitigations.install(config.get("config", {}))
