@@ -1,8 +1,11 @@
 #include "oracle/oracle.h"
 
+#include "base/text.h"
+
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <regex>
 #include <set>
 #include <tuple>
 
@@ -165,6 +168,22 @@ std::vector<Fault> faults(const TrialRecord& trial) {
   }
   add_end(trial, found);
   return found.take();
+}
+
+std::vector<Fault> output_faults(const std::string& output, const std::vector<scenario::OutputFault>& kinds) {
+  constexpr std::size_t k_max_line = 2000; // std::regex recurses over what it matches
+  std::vector<Fault> found;
+  for (const auto& kind : kinds) {
+    const std::regex pattern(kind.pattern);
+    for (const std::string& line : base::split(output, '\n')) {
+      const std::string start = line.substr(0, k_max_line);
+      if (std::regex_search(start, pattern)) {
+        found.push_back({kind.name, "", -1, "the output says: " + start, "", ""});
+        break;
+      }
+    }
+  }
+  return found;
 }
 
 std::vector<Fault> slow_faults(const result::TrialResult& trial, const std::vector<scenario::ThroughputBound>& bounds) {

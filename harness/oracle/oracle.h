@@ -35,6 +35,10 @@ std::string check_order(const std::vector<result::Event>& events, const schedule
 // Everything that went wrong, in order of time, one fault per kind, actor and place.
 std::vector<result::Fault> faults(const result::TrialRecord& trial);
 
+// Faults of a scenario's own kinds: lines of the output (at most 2,000 characters of each are looked at) that match.
+// One fault a kind, with its first line.
+std::vector<result::Fault> output_faults(const std::string& output, const std::vector<scenario::OutputFault>& kinds);
+
 // Faults of kind `slow`: throughput below what the scenario expects.
 std::vector<result::Fault> slow_faults(const result::TrialResult& trial,
                                        const std::vector<scenario::ThroughputBound>& bounds);

@@ -167,8 +167,23 @@ void judge(CellResult& cell, const CellExpectation& expectation) {
   if (!cell.cache_proof.proved) {
     judgement.find(Verdict::inconclusive, "the cache state is not proved: " + cell.cache_proof.message);
   }
+  std::vector<std::string> kinds;
+  const auto add = [&](const std::string& kind) {
+    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
+      kinds.push_back(kind);
+    }
+  };
   for (const FaultKind& kind : fault_kinds()) {
-    judge_fault(cell, kind.name, frequency_of(expectation, kind.name), judgement);
+    add(kind.name);
+  }
+  for (const auto& [kind, proportion] : cell.faults) { // a scenario's own
+    add(kind);
+  }
+  for (const auto& [kind, frequency] : expectation.faults) {
+    add(kind);
+  }
+  for (const std::string& kind : kinds) {
+    judge_fault(cell, kind, frequency_of(expectation, kind), judgement);
   }
 }
 

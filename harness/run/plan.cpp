@@ -126,8 +126,13 @@ nlohmann::ordered_json agent_config(const scenario::Scenario& scenario, const sc
   for (const auto& [name, value] : mitigation.config) {
     settings[name] = value;
   }
-  Json config{{"facts", facts_file}, {"stacks", stacks_file}, {"install", builtin},
-              {"points", points},    {"locks", locks},        {"config", settings}};
+  Json config{{"facts", facts_file},
+              {"stacks", stacks_file},
+              {"install", builtin},
+              {"points", points},
+              {"locks", locks},
+              {"config", settings},
+              {"protect", scenario.protect_dead_thread_guard}};
   if (scenario.tokens) {
     config["tokens"] = {{"at", scenario.tokens->at}, {"value", scenario.tokens->value}};
   }

@@ -167,9 +167,12 @@ void summarise(CellResult& cell) {
     }
   }
   for (const auto& kind : oracle::fault_kinds()) { // in the vocabulary's order
-    if (kinds.count(kind.name) || is_expected_fault(cell, kind.name)) {
+    if (kinds.erase(kind.name) > 0 || is_expected_fault(cell, kind.name)) {
       add_proportion(cell, kind.name);
     }
+  }
+  for (const std::string& kind : kinds) { // the scenario's own
+    add_proportion(cell, kind);
   }
   measure(cell);
 }

@@ -230,6 +230,12 @@ TrialOutcome TrialRunner::run(const TrialRequest& request) {
   write_or_throw(folder + "/events.jsonl", events_text(record));
 
   outcome.result = judge_trial(record, request.interleaving);
+  if (!m_scenario.output_faults.empty()) {
+    const std::string output =
+        base::read_file(spec.stdout_file).value_or("") + "\n" + base::read_file(spec.stderr_file).value_or("");
+    const auto own = oracle::output_faults(output, m_scenario.output_faults);
+    outcome.result.faults.insert(outcome.result.faults.end(), own.begin(), own.end());
+  }
   outcome.end = record.end.kind;
   outcome.end_message = record.end.message;
   outcome.warnings = warnings_of(record);

@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <regex>
 
 namespace racelab::scenario {
 
@@ -65,6 +66,15 @@ bool accepts_value_path(std::string_view text) {
       text, [](const std::string& part) { return !part.empty() && std::all_of(part.begin(), part.end(), is_word); });
 }
 
+bool accepts_regex(std::string_view text) {
+  try {
+    const std::regex compiled{std::string(text)};
+    return !text.empty();
+  } catch (const std::regex_error&) {
+    return false;
+  }
+}
+
 } // namespace
 
 const FormatRule& rule_of(Format format) {
@@ -85,6 +95,7 @@ const FormatRule& rule_of(Format format) {
                                          accepts_attribute};
   static const FormatRule k_value_path = {R"(^\w+(\.\w+)*$)", "a path into a value such as tokens or 0.tokens",
                                           accepts_value_path};
+  static const FormatRule k_regex = {R"(\S)", "an ECMAScript regular expression", accepts_regex};
   static const FormatRule k_event = {R"(^\s*\S.*\s[^\s#]+(#[1-9][0-9]*)?\s*$)", "an event 'ACTOR POINT'", accepts_text};
   static const FormatRule k_order = {R"(^\s*\S.*\s[^\s#]+\s*<\s*\S.*\s[^\s#]+\s*$)",
                                      "an order of events 'ACTOR POINT < ACTOR POINT'", accepts_text};
@@ -105,6 +116,8 @@ const FormatRule& rule_of(Format format) {
     return k_attribute;
   case Format::value_path:
     return k_value_path;
+  case Format::regex:
+    return k_regex;
   case Format::event:
     return k_event;
   case Format::order:

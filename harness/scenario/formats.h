@@ -17,6 +17,7 @@ enum class Format {
   dotted_path,      // "torch._dynamo.config.verbose"
   attribute,        // "mypkg.queue:HiddenStateQueue.put"
   value_path,       // "0.tokens"
+  regex,            // an ECMAScript regular expression
   event,            // "drafter0 fx.trace.enter#2"; taken apart in read.cpp
   order,            // "EVENT < EVENT"; taken apart in read.cpp
 };

@@ -59,6 +59,20 @@ Shape tokens() {
   });
 }
 
+Shape own_faults() {
+  return map_of(Format::point_name,
+                object({required("output", text(Format::regex),
+                                 "A line of stdout or stderr that matches this ECMAScript regular expression.")}),
+                0);
+}
+
+Shape protections() {
+  return object({optional("dead_thread_guard", words({"true", "false"}),
+                          "Without a GPU the main thread makes torch's device guard, which otherwise is used after the "
+                          "thread that made it has ended (pytorch#178950).",
+                          "true")});
+}
+
 // A new kind of cache state is a word here, a CacheKind in scenario.h, and a row in read.cpp.
 Shape cache_kinds() {
   return words({"cold", "warm"});
@@ -183,6 +197,9 @@ Shape scenario_shape(const Vocabulary& vocabulary) {
       optional("tokens", tokens(), "Where tokens/s come from.", "the pipeline reports them itself"),
       optional("record", unique_list_of(reference(NameKind::recordable)),
                "Regions, locks and events that are logged in every trial, whatever the interleaving.", "none"),
+      optional("faults", own_faults(), "Fault kinds of the scenario's own, seen in the pipeline's output.", "{}"),
+      optional("protect", protections(), "What the agent keeps out of trials because every trial could meet it.",
+               "everything"),
       optional("caches", caches(), "Cache states: a list of kinds, or a map from name to what it is made from.",
                "[cold]"),
       optional("layouts", map_of(Format::name, layout()), "Layout name to role to logical GPUs, in actor order.",

@@ -93,7 +93,10 @@ bool NameTable::has(const std::string& name) const {
 NameTables collect_names(const Value& document, const Vocabulary& vocabulary) {
   NameTables tables;
   add_code_names(tables, document, vocabulary);
-  tables[NameKind::fault_kind] = {"fault kind", vocabulary.fault_kinds, ""};
+  if (auto own = defined_in(document, "faults", {})) {
+    append(*own, vocabulary.fault_kinds);
+    tables[NameKind::fault_kind] = {"fault kind", std::move(*own), "(racelab list faults)"};
+  }
   const auto add_section = [&](NameKind kind, const char* noun, const char* section, const char* fallback) {
     if (auto names = defined_in(document, section, {fallback}))
       tables[kind] = {noun, std::move(*names), ""};

@@ -92,6 +92,10 @@ public:
     m_scenario.about = text_of(m_document.find("about"));
     read_pipeline();
     read_code_places();
+    for (const Entry& fault : entries_of(m_document.find("faults")))
+      m_scenario.output_faults.push_back({fault.key, text_of(fault.value.find("output")), fault.place});
+    if (const Value* protect = m_document.find("protect"))
+      m_scenario.protect_dead_thread_guard = text_of(protect->find("dead_thread_guard")) != "false";
     m_scenario.record = texts_of(m_document.find("record"));
     read_caches();
     read_layouts();

@@ -48,6 +48,13 @@ struct TokensSource {
   base::SourcePlace place;
 };
 
+// A fault kind of the scenario's own: a line of the pipeline's output that matches an ECMAScript regular expression.
+struct OutputFault {
+  std::string name;
+  std::string pattern;
+  base::SourcePlace place;
+};
+
 enum class CacheKind { cold, warm };
 
 struct CacheState {
@@ -122,6 +129,8 @@ struct Scenario {
   std::vector<PointDeclaration> points;
   std::vector<LockDeclaration> locks;
   std::optional<TokensSource> tokens;
+  std::vector<OutputFault> output_faults;
+  bool protect_dead_thread_guard = true; // the agent keeps pytorch#178950 out of trials on hosts without a GPU
   std::vector<std::string> record; // points and locks that are recorded in every trial, whatever the interleaving
   std::vector<CacheState> caches;  // at least one
   std::vector<Layout> layouts;     // at least one; "none" (no roles) where the file names none

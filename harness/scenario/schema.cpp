@@ -95,11 +95,7 @@ private:
     return schema;
   }
 
-  Json key_names(const Shape& shape) const {
-    if (shape.keys_refer_to == NameKind::fault_kind && !m_vocabulary.fault_kinds.empty())
-      return {{"enum", m_vocabulary.fault_kinds}};
-    return {{"pattern", rule_of(shape.key_format).pattern}};
-  }
+  Json key_names(const Shape& shape) const { return {{"pattern", rule_of(shape.key_format).pattern}}; }
 
   const Vocabulary& m_vocabulary;
 };

@@ -127,7 +127,7 @@ class FaultsOfTheWorld(RacelabTest):
         self.assertEqual(json.loads((output / "result.json").read_text())["cells"][0]["trials"], 4)
 
     def test_a_home_that_cannot_be_written_is_no_obstacle(self) -> None:
-        program = self.write("compiles.py", "import torch\nprint(torch.compile(lambda x: x.sin() + 1)(torch.ones(4)).sum().item())\n")
+        program = self.write("compiles.py", "import torch\nprint(torch.compile(lambda x: x.sin() + 1)(torch.ones(4)))\n")
         scenario = self.write(
             "home.yaml",
             f"racelab: 1\nname: home\npipeline: {{command: [python, {program}], env: {{TORCHINDUCTOR_COMPILE_THREADS: 1}}}}\n"
@@ -187,10 +187,11 @@ class FaultsOfTheWorld(RacelabTest):
 
     def test_two_racelabs_at_once_share_a_store_but_not_a_folder(self) -> None:
         output, store = self.folder / "one", self.folder / "store"
-        scenario = self.scenario("sleep", "caches: [cold, warm]\nexpect: [{faults: {}, status: realised}]\n".split("expect")[0])
+        scenario = self.scenario("sleep", "caches: [cold, warm]\n")
         both = [self.start(scenario, output, XDG_CACHE_HOME=str(store)) for _ in range(2)]
         runs = [self.finish(process, output) for process in both]
-        self.assertEqual(sorted(run.code for run in runs), [2, 7], [r.out for r in runs])  # 7: a warm cache of nothing is no proof
+        # 7: a program that writes no cache has no warm one, and says so.
+        self.assertEqual(sorted(run.code for run in runs), [2, 7], [r.out for r in runs])
         self.assertIn("holds another run", next(r.out for r in runs if r.code == 2))
         program = self.write("c.py", "import torch\ntorch.compile(lambda x: x.cos() + 2)(torch.ones(4))\n")
         warm = self.write(

@@ -213,3 +213,30 @@ TEST(Parse, has_a_digest_of_the_bytes_alone) {
 
 } // namespace
 } // namespace racelab::scenario
+
+namespace racelab::scenario {
+
+TEST(OwnFaults, are_kinds_that_rules_may_name) {
+  const Scenario scenario = test::parse(std::string(test::k_head) + R"(
+faults: {wrong_branch: {output: "tracing branch$"}}
+protect: {dead_thread_guard: false}
+expect:
+  - faults: {wrong_branch: always, nested_tracing: never}
+)");
+  ASSERT_EQ(scenario.output_faults.size(), 1U);
+  EXPECT_EQ(scenario.output_faults[0].name, "wrong_branch");
+  EXPECT_EQ(scenario.output_faults[0].pattern, "tracing branch$");
+  EXPECT_FALSE(scenario.protect_dead_thread_guard);
+}
+
+TEST(OwnFaults, refuse_a_pattern_that_is_none_and_names_that_nobody_defines) {
+  const auto errors = test::errors_of(std::string(test::k_head) + R"(
+faults: {wrong_branch: {output: "["}}
+expect: [{faults: {wrong_brunch: always}}]
+)");
+  ASSERT_EQ(errors.size(), 2U);
+  EXPECT_NE(errors[0].find("regular expression"), std::string::npos) << errors[0];
+  EXPECT_NE(errors[1].find("did you mean 'wrong_branch'?"), std::string::npos) << errors[1];
+}
+
+} // namespace racelab::scenario

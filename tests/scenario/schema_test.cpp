@@ -44,11 +44,10 @@ TEST(Schema, is_the_published_file) {
       << "reports/schemas/scenario.schema.json is out of date; run this test with RACELAB_UPDATE_FILES=1";
 }
 
-TEST(Schema, enumerates_the_names_of_a_vocabulary) {
+TEST(Schema, enumerates_features_but_not_fault_kinds_which_a_file_may_add_to) {
   const Json schema = scenario_schema(test::vocabulary());
   const Json& rule = schema.at("properties").at("expect").at("items").at("properties");
-  EXPECT_EQ(rule.at("faults").at("propertyNames"),
-            Json::parse(R"({"enum": ["nested_tracing", "actor_died", "deadlock"]})"));
+  EXPECT_FALSE(rule.at("faults").at("propertyNames").contains("enum"));
   EXPECT_THAT(rule.at("when").dump(), HasSubstr(R"("enum":["true","false",true,false])"));
 }
 
