@@ -48,6 +48,7 @@ scenario::Vocabulary vocabulary_of(const schedule::Catalogue& catalogue) {
                          {"nested_check", {"raises", "masked", "none"}},
                          {"is_compiling_leak", {"true", "false"}},
                          {"config_scope", {"process", "thread"}},
+                         {"dead_thread_guard", {"crashes", "safe"}},
                          {"gpu", {"true", "false"}}};
   return vocabulary;
 }

@@ -4,6 +4,7 @@ fx_flag            global | thread_local: does a thread see the tracing flag whi
 nested_check       raises | masked | none: does a compiled call of one thread fail while another thread is inside a trace of its
                    own compile ("raises"), only inside a plain make_fx ("masked"), or never ("none")?
 is_compiling_leak  true | false: is torch.compiler.is_compiling() true in a thread while another compiles?
+dead_thread_guard  crashes | safe: does a process without a GPU crash when threads compile that each end before the next?
 gpu                true | false: is there a GPU that torch can use?
 config_scope       process | thread: is a torch._dynamo.config setting of the main thread seen by a new thread?
 """
@@ -32,6 +33,7 @@ def features(torch: Any) -> dict[str, str]:
     from torch.fx import _symbolic_trace
     from torch.fx.experimental.proxy_tensor import make_fx
 
+    guard = "safe" if torch.cuda.device_count() else _dead_thread_guard(torch)
     if hasattr(torch._C, "_ensureCUDADeviceGuardSet") and torch.cuda.device_count() == 0:
         torch._C._ensureCUDADeviceGuardSet()
     found: dict[str, Any] = {}
@@ -58,12 +60,25 @@ def features(torch: Any) -> dict[str, str]:
     torch._dynamo.config.recompile_limit = limit + 3
     seen = _ask_in_thread(lambda: torch._dynamo.config.recompile_limit)
     return {
+        "dead_thread_guard": guard,
         "gpu": "true" if torch.cuda.device_count() else "false",
         "fx_flag": "global" if found["traced"] or _flag_is_global(_symbolic_trace) else "thread_local",
         "nested_check": "raises" if found["traced_in_compile"] else ("masked" if found["traced"] else "none"),
         "is_compiling_leak": "true" if found["compiling"] else "false",
         "config_scope": "process" if seen == limit + 3 else "thread",
     }
+
+
+def _dead_thread_guard(torch: Any) -> str:
+    """Tried in a child process: this one must live."""
+    pid = os.fork()
+    if pid == 0:
+        os.close(2)
+        for scale in range(4):
+            step = torch.compile(lambda x, scale=scale: (x.sin() + scale).sum(), backend="aot_eager")
+            _ask_in_thread(lambda step=step: step(torch.ones(4, requires_grad=True)).backward())
+        os._exit(0)
+    return "crashes" if os.WIFSIGNALED(os.waitpid(pid, 0)[1]) else "safe"
 
 
 def _flag_is_global(module: Any) -> bool:
