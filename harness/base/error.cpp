@@ -31,6 +31,8 @@ std::string to_string(const Diagnostic& diagnostic) {
   return place.empty() ? diagnostic.message : place + ": " + diagnostic.message;
 }
 
-UserError::UserError(const std::vector<Diagnostic>& diagnostics) : UserError(ExitCode::usage, lines_of(diagnostics)) {}
+UserError::UserError(const std::vector<Diagnostic>& diagnostics) : UserError(ExitCode::usage, lines_of(diagnostics)) {
+  m_about_a_file = true;
+}
 
 } // namespace racelab::base

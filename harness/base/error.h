@@ -51,9 +51,12 @@ public:
   explicit UserError(const std::vector<Diagnostic>& diagnostics);
 
   ExitCode code() const { return m_code; }
+  // Every line of what() begins with the place in a file.
+  bool is_about_a_file() const { return m_about_a_file; }
 
 private:
   ExitCode m_code;
+  bool m_about_a_file = false;
 };
 
 } // namespace racelab::base

@@ -44,12 +44,9 @@ scenario::Vocabulary vocabulary_of(const schedule::Catalogue& catalogue) {
     vocabulary.fault_kinds.push_back(kind.name);
   }
   // What the agent's probe finds (racelab_agent/probe.py).
-  vocabulary.features = {{"fx_flag", {"global", "thread_local"}},
-                         {"nested_check", {"raises", "masked", "none"}},
-                         {"is_compiling_leak", {"true", "false"}},
-                         {"config_scope", {"process", "thread"}},
-                         {"dead_thread_guard", {"crashes", "safe"}},
-                         {"gpu", {"true", "false"}}};
+  vocabulary.features = {{"fx_flag", {"global", "thread_local"}},    {"nested_check", {"raises", "masked", "none"}},
+                         {"is_compiling_leak", {"true", "false"}},   {"config_scope", {"process", "thread"}},
+                         {"dead_thread_guard", {"crashes", "safe"}}, {"gpu", {"true", "false"}}};
   return vocabulary;
 }
 

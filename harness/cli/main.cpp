@@ -14,7 +14,8 @@ int main(int argc, char** argv) {
   try {
     return racelab::cli::dispatch({argv + 1, argv + argc});
   } catch (const racelab::base::UserError& error) {
-    std::cerr << "racelab: " << error.what() << "\n";
+    // Diagnostics begin with file:line:col, which editors and CI look for.
+    std::cerr << (error.is_about_a_file() ? "" : "racelab: ") << error.what() << "\n";
     return static_cast<int>(error.code());
   } catch (const std::exception& error) {
     std::cerr << "racelab: internal error: " << error.what() << "\n";

@@ -4,6 +4,7 @@
 #include "cli/verbs.h"
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/paths.h"
 #include "base/subprocess.h"
 #include "base/text.h"
@@ -16,6 +17,9 @@
 #include "run/runner.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <iostream>
 
 #include <unistd.h>
@@ -32,7 +36,8 @@ struct RunArguments {
 };
 
 void declare(Options& options, RunArguments& a) {
-  options.positional("SCENARIO", a.scenario, "A scenario file, or the name of one that ships");
+  options.positional("SCENARIO", a.scenario, "A scenario file, or the name of one that ships (not with --resume)",
+                     false);
   options.option("-k", a.pattern, "PATTERN", "Only cells whose id matches (a glob, or a part of the id)");
   options.option("--trials", a.trials, "N", "Trials of each cell, instead of the scenario's", 1, 100000);
   options.repeated("--set", a.sets, "PATH=VALUE",
@@ -42,7 +47,7 @@ void declare(Options& options, RunArguments& a) {
   options.option("--devices", a.devices, "LIST", "Devices to use: cpu, or cuda:0,cuda:1");
   options.option("--seed", a.seed, "N", "Seed of the scenario's random choices", 0, 2147483647);
   options.option("--output", a.output, "DIR", "Where the run's files go (default: reports/runs/TIME-SCENARIO)");
-  options.flag("--resume", a.resume, "Finish the run in --output DIR, which was interrupted or killed");
+  options.flag("--resume", a.resume, "Finish the run in --output DIR with the options it had");
   options.option("--json", a.json, "FILE", "Also write result.json there; '-' is stdout");
   options.option("--junit", a.junit, "FILE", "Write JUnit XML; '-' is stdout");
   options.option("--markdown", a.markdown, "FILE", "Write Markdown; '-' is stdout");
@@ -108,6 +113,70 @@ void write_reports(const RunArguments& a, const result::RunResult& result) {
   }
 }
 
+// What decides which trials a run has: the same for a run and for what finishes it.
+std::vector<std::string> choices_of(const RunArguments& a) {
+  std::vector<std::string> choices{a.pattern, a.devices, a.trials ? std::to_string(*a.trials) : "",
+                                   a.seed ? std::to_string(*a.seed) : ""};
+  for (const auto& list : {a.sets, a.toolkits}) {
+    choices.push_back(base::join(list, "\n"));
+  }
+  return choices;
+}
+
+// --resume: the scenario and the options that choose trials are those of the unfinished run; given again they must be
+// equal.
+void take_up_arguments(RunArguments& a) {
+  if (a.output.empty()) {
+    throw base::UserError(base::ExitCode::usage, "--resume needs --output DIR, the folder of the run to finish");
+  }
+  const std::string file = a.output + "/result.json";
+  const auto text = base::read_file(file);
+  if (!text) {
+    throw base::UserError(base::ExitCode::usage,
+                          "--resume: " + text.error() + " (the folder of an unfinished run is needed)");
+  }
+  const auto json = result::Json::parse(*text, nullptr, false);
+  if (json.is_discarded()) {
+    throw base::UserError(base::ExitCode::usage, "--resume: " + file + " is not JSON");
+  }
+  std::vector<std::string> words = result::from_json(json, file).command;
+  RunArguments before;
+  Options options("run SCENARIO [options]", "");
+  declare(options, before);
+  if (words.size() < 3 || !options.parse({words.begin() + 2, words.end()})) {
+    throw base::UserError(base::ExitCode::usage, "--resume: " + file + " does not say how its run was started");
+  }
+  if ((!a.scenario.empty() && a.scenario != before.scenario) ||
+      (choices_of(a) != choices_of(RunArguments()) && choices_of(a) != choices_of(before))) {
+    throw base::UserError(base::ExitCode::usage,
+                          "--resume: that run was started with other options: " + base::join(words, " "));
+  }
+  a.scenario = before.scenario;
+  a.pattern = before.pattern;
+  a.devices = before.devices;
+  a.sets = before.sets;
+  a.toolkits = before.toolkits;
+  a.trials = before.trials;
+  a.seed = before.seed;
+}
+
+void check_outputs(const RunArguments& a) {
+  const std::string* files[] = {&a.json, &a.junit, &a.markdown};
+  int on_stdout = 0;
+  for (const std::string* file : files) {
+    on_stdout += *file == "-" ? 1 : 0;
+    if (file->empty() || *file == "-") {
+      continue;
+    }
+    if (access(std::filesystem::absolute(*file).parent_path().c_str(), W_OK) != 0) {
+      throw base::UserError(base::ExitCode::usage, *file + ": cannot be written: " + std::strerror(errno));
+    }
+  }
+  if (on_stdout > 1) {
+    throw base::UserError(base::ExitCode::usage, "only one of --json, --junit and --markdown can go to stdout ('-')");
+  }
+}
+
 } // namespace
 
 int run_verb(const std::vector<std::string>& arguments) {
@@ -118,6 +187,12 @@ int run_verb(const std::vector<std::string>& arguments) {
   declare(options, a);
   if (!options.parse(arguments)) {
     return 0;
+  }
+  check_outputs(a);
+  if (a.resume) {
+    take_up_arguments(a);
+  } else if (a.scenario.empty()) {
+    throw base::UserError(base::ExitCode::usage, "run: name a scenario (racelab list scenarios)");
   }
   toolkit::InstalledToolkits toolkits;
   std::vector<std::string> sets = a.sets, names;
@@ -137,9 +212,6 @@ int run_verb(const std::vector<std::string>& arguments) {
   run::RunOptions run_options;
   run_options.output = a.output;
   run_options.resume = a.resume;
-  if (a.resume && a.output.empty()) {
-    throw base::UserError(base::ExitCode::usage, "--resume needs --output DIR, the folder of the run to finish");
-  }
   run_options.pattern = a.pattern;
   run_options.trials = a.trials;
   run_options.fail_fast = a.fail_fast;
@@ -161,6 +233,10 @@ int run_verb(const std::vector<std::string>& arguments) {
   write_reports(a, result);
   if (!runner.problem().empty()) {
     std::cerr << "racelab: " << runner.problem() << "\n";
+  }
+  if (runner.is_unfinished()) {
+    std::cerr << "finish it with: " << base::environment_value("RACELAB_COMMAND", "racelab")
+              << " run --resume --output " << result.directory << "\n";
   }
   return result.exit_code;
 }

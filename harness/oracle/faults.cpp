@@ -126,8 +126,13 @@ void add_fact(const TrialRecord& trial, const Json& fact, Collector& found) {
 }
 
 void add_end(const TrialRecord& trial, Collector& found) {
-  const int last = static_cast<int>(trial.events.size()) - 1;
   const auto& end = trial.end;
+  // Before the actors were ended with their process: what they were doing then is what explains it.
+  int last = static_cast<int>(trial.events.size()) - 1;
+  while (end.kind != EndKind::exited && last >= 0 &&
+         trial.events[static_cast<std::size_t>(last)].kind == result::EventKind::actor_end) {
+    --last;
+  }
   switch (end.kind) {
   case EndKind::signalled: {
     const char* name = strsignal(end.signal);

@@ -68,7 +68,7 @@ std::string facts(const RunResult& run) {
 
 std::string table(const RunResult& run) {
   if (run.cells.empty())
-    return "No cells: nothing to run.\n";
+    return "No trial was finished.\n";
   std::string text = "| cell | realised | faults | tok/s (each) | total | verdict |\n|---|---|---|---|---|---|\n";
   for (const CellResult& cell : run.cells) {
     std::vector<std::string> faults;

@@ -299,7 +299,7 @@ std::string row_text(const Table& table, const Row& row, const Style& style) {
 
 std::string render_table(const RunResult& run, Style style) {
   if (run.cells.empty())
-    return "  no cells: nothing to run\n";
+    return "  no trial was finished\n";
   Table table;
   for (const Plan& plan : k_plans) {
     table = lay_out(run, plan);

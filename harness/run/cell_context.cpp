@@ -107,6 +107,23 @@ std::string program_digest(const CellContext& context, const std::string& direct
   return base::digest(text);
 }
 
+// The file that the interpreter would run must be there: that is no fault of the pipeline.
+void check_script(const std::vector<std::string>& argv, const std::string& directory) {
+  for (std::size_t i = 1; i < argv.size(); ++i) {
+    if (argv[i] == "-m" || argv[i] == "-c") {
+      return;
+    }
+    if (!argv[i].empty() && argv[i][0] == '-') {
+      continue;
+    }
+    if (std::error_code error; !fs::exists(fs::path(directory) / argv[i], error)) {
+      throw base::UserError(base::ExitCode::usage,
+                            "pipeline.command: there is no file " + argv[i] + " in " + directory);
+    }
+    return;
+  }
+}
+
 } // namespace
 
 base::Environment clean_environment() {
@@ -153,6 +170,12 @@ CellContext resolve_cell(const scenario::Scenario& scenario, const scenario::Cel
     context.argv.push_back(fill(word));
   }
   context.python = context.argv.front() == "python" || context.argv.front() == "python3";
+  if (std::error_code error; !fs::is_directory(scenario.pipeline.directory, error)) {
+    throw base::UserError(base::ExitCode::usage, "pipeline.cwd: there is no folder " + scenario.pipeline.directory);
+  }
+  if (context.python) {
+    check_script(context.argv, scenario.pipeline.directory);
+  }
   context.argv.front() = context.python
                              ? toolkit.python
                              : find_program(context.argv.front(), scenario.pipeline.directory, context.environment);

@@ -68,6 +68,9 @@ std::vector<std::string> places_used(const schedule::Interleaving& interleaving,
       add(name);
     }
   }
+  for (const auto& lock : scenario.locks) { // who holds and wants them explains what cannot be had
+    add(lock.name);
+  }
   if (scenario.tokens) {
     add(k_tokens);
   }

@@ -4,6 +4,8 @@
 #include "base/text.h"
 #include "result/result.h"
 
+#include <fmt/format.h>
+
 namespace racelab::run {
 
 using board::Board;
@@ -137,6 +139,28 @@ void read_facts(const std::string& file, const Names& names, std::int64_t start_
   }
 }
 
+// faulthandler's text with the actors' names, and without threads that have no Python frame (torch's pools).
+std::string named_stacks(const std::string& text, const Board::Picture& picture) {
+  std::string named;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t blank = text.find("\n\n", at);
+    std::string block = text.substr(at, blank == std::string::npos ? std::string::npos : blank + 2 - at);
+    at = blank == std::string::npos ? text.size() : blank + 2;
+    if (block.find("<no Python frame>") != std::string::npos) {
+      continue;
+    }
+    for (const auto& actor : picture.actors) {
+      const std::string ident = fmt::format("hread 0x{:016x}", actor.ident);
+      if (const std::size_t found = block.find(ident); actor.ident != 0 && found != std::string::npos) {
+        block.insert(found + ident.size(), " " + actor.name);
+      }
+    }
+    named += block;
+  }
+  return named;
+}
+
 } // namespace
 
 TrialRecord read_record(int index, const Board& board, const launch::TrialEnd& end, const std::string& facts_file,
@@ -169,7 +193,7 @@ TrialRecord read_record(int index, const Board& board, const launch::TrialEnd& e
   record.end = {kind_of(end.kind), end.exit_code, end.signal,        end.message,
                 end.user_s,        end.system_s,  end.max_rss_bytes, end.left_over};
   record.wall_s = end.wall_s;
-  record.stacks = base::read_file(stacks_file).value_or("").substr(0, k_max_stacks);
+  record.stacks = named_stacks(base::read_file(stacks_file).value_or(""), picture).substr(0, k_max_stacks);
   read_events(board, names, end.start_ns, record);
   read_facts(facts_file, names, end.start_ns, record);
   return record;

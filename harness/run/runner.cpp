@@ -123,7 +123,9 @@ void Runner::begin(const std::vector<CellContext>& cells) {
   m_next_trial = next_trial_number(m_result.directory);
   m_result.version = RACELAB_VERSION;
   m_result.git = RACELAB_GIT_REVISION;
-  m_result.command = m_options.command;
+  if (!m_options.resume) {
+    m_result.command = m_options.command;
+  }
   m_result.scenario_name = m_scenario.name;
   m_result.scenario_file = m_scenario.file;
   m_result.scenario_digest = m_scenario.digest;
@@ -149,7 +151,15 @@ result::RunResult Runner::run() {
   for (const CellContext& context : cells) {
     total += context.cell.trials;
   }
-  m_progress.begin(total);
+  for (const result::CellResult& cell : m_result.cells) { // of a run that is resumed
+    total -= static_cast<int>(cell.trial_results.size());
+  }
+  m_progress.begin(std::max(total, 0));
+  for (const CellContext& context : cells) {
+    if (context.toolkit.torch.empty()) {
+      note("toolkit " + context.toolkit.name + " has no torch: " + context.toolkit.error);
+    }
+  }
   try {
     run_cells(cells);
   } catch (const UserError& error) {

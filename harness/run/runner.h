@@ -48,6 +48,7 @@ public:
 
   // What ended the run early: empty, or the message for the user.
   const std::string& problem() const { return m_problem; }
+  bool is_unfinished() const { return m_interrupted || !m_problem.empty(); }
 
 private:
   void begin(const std::vector<CellContext>& cells);

@@ -87,8 +87,8 @@ class PipelineFaults(RacelabTest):
 
     def test_what_cannot_start_is_an_error_of_the_environment(self) -> None:
         missing = self.run_scenario(self.write("m.yaml", "racelab: 1\nname: m\npipeline: {command: [python, nowhere.py]}\n"))
-        self.assertEqual(missing.code, 1, missing.text())
-        self.assertIn("nowhere.py", missing.out)
+        self.assertEqual(missing.code, 2, missing.text())
+        self.assertIn("nowhere.py", missing.err)
         no_toolkit = self.misbehave("nothing", "--toolkit", "torch-9")
         self.assertEqual(no_toolkit.code, 8)
         self.assertIn("no toolkit 'torch-9'", no_toolkit.err)

@@ -16,7 +16,7 @@ using result::TrialRecord;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::vector<std::string> kinds(const std::vector<result::Fault>& found) {
+std::vector<std::string> kinds_of(const std::vector<result::Fault>& found) {
   std::vector<std::string> names;
   for (const auto& fault : found)
     names.push_back(fault.kind);
@@ -37,7 +37,7 @@ TEST(NestedTracing, ThatRaisedIsAFaultWithItsMessageAndStack) {
                                 {"type", "RuntimeError"},
                                 {"message", "Detected that you are using FX"},
                                 {"traceback", "train.py:12"}});
-  ASSERT_THAT(kinds(found), ElementsAre("nested_tracing"));
+  ASSERT_THAT(kinds_of(found), ElementsAre("nested_tracing"));
   EXPECT_EQ(found[0].actor, "drafter1");
   EXPECT_EQ(found[0].event, 7);
   EXPECT_EQ(found[0].message, "RuntimeError: Detected that you are using FX");
@@ -47,7 +47,7 @@ TEST(NestedTracing, ThatRaisedIsAFaultWithItsMessageAndStack) {
 TEST(NestedTracing, ThatWasInlinedIsAlsoASilentEager) {
   const auto found =
       faults_of({{"fact", "nested_tracing"}, {"form", "inline"}, {"actor", "a"}, {"function", "attend"}});
-  ASSERT_THAT(kinds(found), ElementsAre("nested_tracing", "silent_eager"));
+  ASSERT_THAT(kinds_of(found), ElementsAre("nested_tracing", "silent_eager"));
   EXPECT_THAT(found[0].message, HasSubstr("attend met the tracing flag of another thread and was inlined"));
   EXPECT_THAT(found[1].message, HasSubstr("attend ran uncompiled"));
 }
@@ -55,20 +55,20 @@ TEST(NestedTracing, ThatWasInlinedIsAlsoASilentEager) {
 TEST(Facts, BecomeFaultsOfTheirKind) {
   auto found =
       faults_of({{"fact", "compiled_call_raised"}, {"type", "ValueError"}, {"message", "m"}, {"traceback", "t"}});
-  ASSERT_THAT(kinds(found), ElementsAre("compile_error"));
+  ASSERT_THAT(kinds_of(found), ElementsAre("compile_error"));
   EXPECT_EQ(found[0].message, "ValueError: m");
   EXPECT_EQ(found[0].stack, "t");
 
   found = faults_of({{"fact", "thread_died"}, {"actor", "a"}, {"type", "KeyError"}, {"message", "'x'"}});
-  ASSERT_THAT(kinds(found), ElementsAre("actor_died"));
+  ASSERT_THAT(kinds_of(found), ElementsAre("actor_died"));
   EXPECT_EQ(found[0].message, "KeyError: 'x'");
 
   found = faults_of({{"fact", "stuck_flag"}, {"actor", "a"}, {"where", "compiled_call.exit"}});
-  ASSERT_THAT(kinds(found), ElementsAre("stuck_flag"));
+  ASSERT_THAT(kinds_of(found), ElementsAre("stuck_flag"));
   EXPECT_THAT(found[0].message, HasSubstr("compiled_call.exit"));
 
   found = faults_of({{"fact", "silent_eager"}, {"cause", "recompile_limit"}, {"message", "8 times"}});
-  ASSERT_THAT(kinds(found), ElementsAre("silent_eager"));
+  ASSERT_THAT(kinds_of(found), ElementsAre("silent_eager"));
   EXPECT_EQ(found[0].message, "recompile_limit: 8 times");
 }
 
@@ -80,7 +80,7 @@ TEST(Facts, OfOtherKindsAreNoFaults) {
 
 TEST(Facts, WithFieldsOfAnotherTypeAreReadAsFarAsTheyGo) {
   const auto found = faults_of({{"fact", "thread_died"}, {"actor", nullptr}, {"event", "x"}, {"type", 1}});
-  ASSERT_THAT(kinds(found), ElementsAre("actor_died"));
+  ASSERT_THAT(kinds_of(found), ElementsAre("actor_died"));
   EXPECT_EQ(found[0].actor, "");
   EXPECT_EQ(found[0].event, -1);
 }
@@ -129,7 +129,7 @@ TEST(End, ByASignalIsACrashWithTheStacks) {
   trial.end.signal = SIGSEGV;
   trial.stacks = "Thread 1";
   const auto found = faults(trial);
-  ASSERT_THAT(kinds(found), ElementsAre("crash"));
+  ASSERT_THAT(kinds_of(found), ElementsAre("crash"));
   EXPECT_EQ(found[0].message, "signal 11 (Segmentation fault)");
   EXPECT_EQ(found[0].stack, "Thread 1");
   EXPECT_EQ(found[0].event, 1);
@@ -142,7 +142,7 @@ TEST(End, ByDeadlockNamesTheLocks) {
   trial.cycle = {{"a", "b", result::WaitKind::for_lock, "", "", "l"},
                  {"b", "a", result::WaitKind::for_lock, "", "", "m"}};
   const auto found = faults(trial);
-  ASSERT_THAT(kinds(found), ElementsAre("deadlock"));
+  ASSERT_THAT(kinds_of(found), ElementsAre("deadlock"));
   EXPECT_EQ(found[0].message,
             "known locks wait for each other in a cycle; a waits for l, held by b; b waits for m, held by a");
 }
@@ -154,7 +154,7 @@ TEST(End, ByHangOrTimeLimitIsAFaultOfThatName) {
     trial.end.message = "why";
     trial.stacks = "Thread 1";
     const auto found = faults(trial);
-    ASSERT_THAT(kinds(found), ElementsAre(name));
+    ASSERT_THAT(kinds_of(found), ElementsAre(name));
     EXPECT_EQ(found[0].message, "why");
     EXPECT_EQ(found[0].stack, "Thread 1");
   }
@@ -166,11 +166,11 @@ TEST(End, WithAStatusIsAFaultUnlessADeadActorExplainsIt) {
   trial.end.exit_code = 3;
   trial.stderr_tail = "Traceback";
   const auto found = faults(trial);
-  ASSERT_THAT(kinds(found), ElementsAre("exit_status"));
+  ASSERT_THAT(kinds_of(found), ElementsAre("exit_status"));
   EXPECT_EQ(found[0].message, "the pipeline ended with status 3");
   EXPECT_EQ(found[0].stack, "Traceback");
   trial.facts = {{{"fact", "thread_died"}, {"actor", "a"}}};
-  EXPECT_THAT(kinds(faults(trial)), ElementsAre("actor_died"));
+  EXPECT_THAT(kinds_of(faults(trial)), ElementsAre("actor_died"));
 }
 
 TEST(End, ByTheUserOrBeforeTheStartIsNoFault) {
@@ -191,13 +191,31 @@ TEST(EveryFault, IsOfAKindThatScenariosCanName) {
                                  "deadlock", "hang", "time_limit", "exit_status", "slow"));
 }
 
+TEST(OutputFault, IsTheFirstLineThatMatches) {
+  const std::vector<scenario::OutputFault> kinds{{.name = "nan", .pattern = "loss[ =]+nan", .place = {}},
+                                                 {.name = "oom", .pattern = "out of memory", .place = {}}};
+  const auto found = output_faults("step 1\nloss = nan at 2\nloss = nan at 3\n", kinds);
+  ASSERT_THAT(kinds_of(found), ElementsAre("nan"));
+  EXPECT_EQ(found[0].message, "the output says: loss = nan at 2");
+  EXPECT_TRUE(output_faults("", kinds).empty());
+  EXPECT_THAT(kinds_of(output_faults("out of memory\nloss=nan", kinds)), ElementsAre("nan", "oom"));
+}
+
+TEST(OutputFault, IsLookedForInTheBeginningOfLongLinesOnly) {
+  const std::vector<scenario::OutputFault> kinds{{.name = "x", .pattern = "needle", .place = {}}};
+  EXPECT_TRUE(output_faults(std::string(2000, 'a') + "needle", kinds).empty());
+  const auto found = output_faults("needle" + std::string(5'000'000, 'a'), kinds);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_LT(found[0].message.size(), 2100U);
+}
+
 TEST(SlowFault, IsThroughputBelowWhatIsExpected) {
   result::TrialResult trial;
   trial.total_tokens_per_s = 100;
   trial.throughput = {{"a", 0, 60, 0, 0}, {"b", 0, 40, 0, 0}};
   EXPECT_TRUE(slow_faults(trial, {{"total", 100}, {"a", 60}, {"b", 39}}).empty());
   const auto found = slow_faults(trial, {{"total", 100.5}, {"a", 60.1}, {"b", 40}, {"nobody", 1}});
-  ASSERT_THAT(kinds(found), ElementsAre("slow", "slow", "slow"));
+  ASSERT_THAT(kinds_of(found), ElementsAre("slow", "slow", "slow"));
   EXPECT_EQ(found[0].actor, "");
   EXPECT_EQ(found[0].message, "total made 100.0 tokens/s, at least 100.5 were expected");
   EXPECT_EQ(found[1].actor, "a");

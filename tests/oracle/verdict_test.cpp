@@ -134,6 +134,25 @@ TEST(Verdict, DemandsAnExpectedStatusOfEveryTrial) {
   EXPECT_EQ(judged(with_status(&CellResult::impossible, 2, 3), expectation).verdict, Verdict::failed);
 }
 
+TEST(Verdict, SaysNothingOfAnExpectedFaultWhoseOrderWasNeverRealised) {
+  for (const Frequency frequency : {Frequency::always, Frequency::sometimes, Frequency::any}) {
+    CellExpectation expectation = expecting(frequency);
+    EXPECT_EQ(judged(with_status(&CellResult::unreachable, 3, 3), expectation).verdict, Verdict::inconclusive);
+    expectation.status = {"unreachable"};
+    EXPECT_EQ(judged(with_status(&CellResult::unreachable, 3, 3), expectation).verdict, Verdict::ok);
+  }
+  // Realised once is enough for a word on it.
+  EXPECT_EQ(judged(with_status(&CellResult::unreachable, 2, 3), expecting(Frequency::always)).verdict, Verdict::fixed);
+}
+
+TEST(Verdict, OfAFaultOfTheScenariosOwnFollowsTheSameRules) {
+  EXPECT_EQ(judged(with_fault(1, 3, "loss_is_nan")).verdict, Verdict::failed);
+  EXPECT_EQ(judged(with_fault(3, 3, "loss_is_nan"), expecting(Frequency::always, "loss_is_nan")).verdict,
+            Verdict::expected);
+  EXPECT_EQ(judged(cell(3), expecting(Frequency::always, "loss_is_nan")).verdict, Verdict::fixed);
+  EXPECT_THAT(judged(with_fault(1, 3, "crash"), expecting(Frequency::always, "crash")).reasons, testing::SizeIs(1));
+}
+
 TEST(Verdict, OfAFreeCellDoesNotDependOnStatuses) {
   CellResult made = with_status(&CellResult::unreachable, 3, 3);
   made.controlled = false;

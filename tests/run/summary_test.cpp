@@ -74,6 +74,7 @@ TEST(Summary, SpreadsThroughputOverTheTrialsThatHaveSome) {
   trials[1].total_tokens_per_s = 300;
   trials[0].throughput = {{"a", 10, 60, 2, 0}};
   trials[1].throughput = {{"a", 10, 80, 0, 0}, {"b", 10, 5, 1, 0}}; // a had no first step there
+  trials[2].throughput = {{"a", 10, 0, 0, 0}};                      // nor any other here
   trials[0].tracer_entries = {{"x", 1}};
   trials[2].tracer_entries = {{"x", 2}, {"create_block_mask", 0}};
   const CellResult cell = summarised(trials);
@@ -187,13 +188,15 @@ TEST(NewCell, IsWhatItsContextSaysAndHowToRunItAgain) {
   context.cell = {"cold/nested", "current", "cold", "1t3d", "nested", "none", 3};
   context.placement.text = "1t3d on CPU";
   context.interleaving.kind = schedule::InterleavingKind::ordered;
-  const CellResult cell = new_cell(context, "racelab run x.yaml");
+  const CellResult cell = new_cell(context, "racelab run x.yaml", " --toolkit t");
   EXPECT_EQ(cell.id, "cold/nested");
   EXPECT_EQ(cell.layout_text, "1t3d on CPU");
-  EXPECT_EQ(cell.repeat, "racelab run x.yaml -k 'cold/nested'");
+  EXPECT_EQ(cell.repeat, "racelab run x.yaml --toolkit t -k 'cold/nested'");
   EXPECT_TRUE(cell.controlled);
   context.interleaving.kind = schedule::InterleavingKind::free;
-  EXPECT_FALSE(new_cell(context, "").controlled);
+  EXPECT_FALSE(new_cell(context, "", "").controlled);
+  context.cell.id = "cold/nested/current"; // a run of several toolkits; its repetition has one
+  EXPECT_EQ(new_cell(context, "r", "").repeat, "r -k 'cold/nested'");
 }
 
 result::RunResult run_of(const std::vector<Verdict>& verdicts, int trials = 3) {

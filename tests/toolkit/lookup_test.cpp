@@ -77,10 +77,10 @@ TEST_F(Lookup, OfCurrentSaysWhatWasTriedWhereThereIsNone) {
               AllOf(HasSubstr("no Python"), HasSubstr("$RACELAB_PYTHON"), HasSubstr("python3 in PATH")));
 }
 
-TEST_F(Lookup, SuggestsTheNameThatWasMeant) {
+TEST_F(Lookup, SaysWhichNamesThereAreWhereItHasNone) {
   make_python(*this / "toolkits/torch-2.9", probe());
-  EXPECT_THAT(failure(source, "torch-2.8"), AllOf(HasSubstr("no toolkit 'torch-2.8'; did you mean 'torch-2.9'?"),
-                                                  HasSubstr("there is current, torch-2.9")));
+  EXPECT_THAT(failure(source, "torch-2.8"), AllOf(HasSubstr("no toolkit 'torch-2.8'"),
+                                                  HasSubstr("there is current, torch-2.9"), HasSubstr("ci/setup")));
 }
 
 TEST_F(Lookup, DoesNotTakeCurrentFromTheVariableForAnotherName) {

@@ -259,13 +259,25 @@ def counts_tokens(value_path: str) -> Callable[[Any], Any]:
     return make
 
 
+_tokens_read = False
+_tokens_problem = ""
+
+
 def count_tokens(value: Any, path: list[str]) -> None:
+    global _tokens_read, _tokens_problem
     try:
         for part in path:
             value = _part_of(value, part)
         board.report_tokens(int(value))
-    except Exception as error:  # the program must not notice
-        facts.send("tokens_unreadable", message=f"{'.'.join(path) or 'the value'}: {type(error).__name__}: {error}")
+        _tokens_read = True
+    except Exception as error:  # the program must not notice; the last call of a loop may well return nothing
+        _tokens_problem = f"{'.'.join(path) or 'the value'}: {type(error).__name__}: {error}"
+
+
+def tell_unreadable_tokens() -> None:
+    """At the end: a fact if no call at all returned something that counts."""
+    if _tokens_problem and not _tokens_read:
+        facts.send("tokens_unreadable", message=_tokens_problem)
 
 
 def _part_of(value: Any, part: str) -> Any:
@@ -290,7 +302,17 @@ def install_by(name: str, module: str, attribute: str, place: Callable[[ModuleTy
     when_imported(module, hook)
 
 
+waiting: dict[str, str] = {}
+"""Own places of the scenario that wait for their module: name -> place."""
+
+
+def tell_places_never_imported() -> None:
+    for name, where in waiting.items():
+        facts.send("point_missing", point=name, message=f"{where}: that module was never imported")
+
+
 def tell_placed(name: str, where: str, place: Callable[[], None]) -> None:
+    waiting.pop(name, None)
     try:
         place()
     except MissingPlace as missing:

@@ -97,6 +97,8 @@ def ensure_device_guard(torch: ModuleType) -> None:
 def at_end() -> None:
     """The last facts of a process."""
     check_stuck_flag("end of the program")
+    hooks.tell_places_never_imported()
+    hooks.tell_unreadable_tokens()
     facts.send("tracer_entries", entries=[[*key, count] for key, count in sorted(fx_trace.entries.items())])
     utils = sys.modules.get("torch._dynamo.utils")
     if utils is not None:

@@ -89,4 +89,5 @@ def _place_own(name: str, at: str, hook: Callable[[ModuleType, str], None]) -> N
     if module == "__main__":
         own_main_places.append((name, attribute, lambda loaded: hook(loaded, attribute)))
     else:
+        hooks.waiting[name] = at
         hooks.install_by(name, module, attribute, lambda loaded: hook(loaded, attribute))
