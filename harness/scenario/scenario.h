@@ -131,9 +131,9 @@ struct Scenario {
   std::optional<TokensSource> tokens;
   std::vector<OutputFault> output_faults;
   bool protect_dead_thread_guard = true; // the agent keeps pytorch#178950 out of trials on hosts without a GPU
-  std::vector<std::string> record; // points and locks that are recorded in every trial, whatever the interleaving
-  std::vector<CacheState> caches;  // at least one
-  std::vector<Layout> layouts;     // at least one; "none" (no roles) where the file names none
+  std::vector<std::string> record;       // points and locks that are recorded in every trial, whatever the interleaving
+  std::vector<CacheState> caches;        // at least one
+  std::vector<Layout> layouts;           // at least one; "none" (no roles) where the file names none
   std::vector<schedule::Interleaving> interleavings; // at least one
   std::vector<Mitigation> mitigations;               // at least "none"
   Matrix matrix;

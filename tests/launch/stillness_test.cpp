@@ -76,6 +76,29 @@ TEST(StillnessOfABusyProcess, IsNotSeen) {
   waitpid(pid, nullptr, 0);
 }
 
+TEST(StillnessOfAProcessInUninterruptibleSleep, IsNotSeen) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    setpgid(0, 0);
+    if (vfork() == 0) { // which is what waiting for the child of vfork() is
+      pause();
+      _exit(0);
+    }
+    _exit(0);
+  }
+  const auto in_that_sleep = [&] {
+    const TreeView view = view_tree(pid);
+    return view.threads.size() == 2 && view.threads[0].state == 'D' && view.threads[1].state == 'S';
+  };
+  EXPECT_TRUE(await(in_that_sleep));
+  Stillness stillness(milliseconds(60));
+  const auto end = Clock::now() + milliseconds(400);
+  while (Clock::now() < end)
+    EXPECT_FALSE(stillness.look(pid, 0, 0));
+  kill(-pid, SIGKILL);
+  waitpid(pid, nullptr, 0);
+}
+
 board::Plan two_steps() {
   board::Plan plan;
   plan.points = {{"p", board::PointKind::plain, false}};

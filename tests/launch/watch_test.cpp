@@ -103,6 +103,13 @@ TEST(Hang, IsNotCalledWhileAProgramOnlySleepsForAWhile) {
   EXPECT_EQ(end.exit_code, 4);
 }
 
+TEST(Hang, IsNotCalledBeforeASleepHasLastedTenTimesAsLong) {
+  const Folder folder;
+  TrialSpec spec = shell(folder, "sleep 3.4; exit 4"); // longer than the least that a sleep is given
+  spec.hang_time = milliseconds(400);
+  EXPECT_EQ(run(spec).exit_code, 4);
+}
+
 TEST(Hang, IsCalledInTheEndAlsoForASleepThatIsTooLong) {
   const Folder folder;
   TrialSpec spec = shell(folder, "sleep 1000");
