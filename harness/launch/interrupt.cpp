@@ -13,7 +13,7 @@ std::atomic<int> g_interrupts{0};
 
 void on_signal(int) {
   if (g_interrupts.fetch_add(1) + 1 >= 2) {
-    // Trials and fork servers die with this process (PR_SET_PDEATHSIG).
+    // Trials and fork servers die with this process (closed channel, PR_SET_PDEATHSIG).
     constexpr char text[] = "\nracelab: stopped at once; finished trials are in the output folder\n";
     const ssize_t ignored = write(2, text, sizeof text - 1);
     static_cast<void>(ignored);

@@ -110,10 +110,17 @@ std::string program_digest(const CellContext& context, const std::string& direct
 // The file that the interpreter would run must be there: that is no fault of the pipeline.
 void check_script(const std::vector<std::string>& argv, const std::string& directory) {
   for (std::size_t i = 1; i < argv.size(); ++i) {
-    if (argv[i] == "-m" || argv[i] == "-c") {
-      return;
+    if (argv[i] == "--check-hash-based-pycs") {
+      ++i; // its value
+      continue;
     }
     if (!argv[i].empty() && argv[i][0] == '-') {
+      const std::size_t with_value =
+          argv[i].compare(0, 2, "--") == 0 ? std::string::npos : argv[i].find_first_of("mcWX");
+      if (with_value != std::string::npos && argv[i].find_first_of("mc") == with_value) {
+        return; // a module or a text instead of a file
+      }
+      i += with_value + 1 == argv[i].size() ? 1 : 0; // its value is the next word: -W ignore, -X dev
       continue;
     }
     if (std::error_code error; !fs::exists(fs::path(directory) / argv[i], error)) {

@@ -128,6 +128,7 @@ TEST(End, ByASignalIsACrashWithTheStacks) {
   trial.end.kind = EndKind::signalled;
   trial.end.signal = SIGSEGV;
   trial.stacks = "Thread 1";
+  trial.events.push_back(event(EventKind::actor_end, "a")); // because the process ended
   const auto found = faults(trial);
   ASSERT_THAT(kinds_of(found), ElementsAre("crash"));
   EXPECT_EQ(found[0].message, "signal 11 (Segmentation fault)");

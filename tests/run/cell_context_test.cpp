@@ -81,6 +81,41 @@ TEST_F(CellContexts, RefuseProgramsThatAreNotThere) {
   }
 }
 
+TEST_F(CellContexts, RefuseAScriptThatIsNotThere) {
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"python", "nothing.py"},
+                                                  {"python", "-u", "nothing.py", "train.py"},
+                                                  {"python3", "-W", "ignore", "nothing.py"}}) {
+    scenario.pipeline.command = command;
+    try {
+      resolve();
+      FAIL() << command[1];
+    } catch (const base::UserError& error) {
+      EXPECT_EQ(error.code(), base::ExitCode::usage);
+      EXPECT_THAT(error.what(), HasSubstr("no file nothing.py"));
+    }
+  }
+}
+
+TEST_F(CellContexts, KnowTheInterpretersOptionsFromItsScript) {
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"python", "-m", "nothing"},
+                                                  {"python", "-c", "print(1)"},
+                                                  {"python", "-uc", "print(1)"},
+                                                  {"python", "-mnothing", "nothing"},
+                                                  {"python", "-u", "train.py", "nothing"},
+                                                  {"python", "-W", "ignore", "-X", "dev", "train.py"},
+                                                  {"python", "-Wignore", "-uX", "dev", "train.py"},
+                                                  {"python", "--check-hash-based-pycs", "always", "train.py"},
+                                                  {"python"}}) {
+    scenario.pipeline.command = command;
+    EXPECT_NO_THROW(resolve()) << testing::PrintToString(command);
+  }
+}
+
+TEST_F(CellContexts, RefuseAWorkingDirectoryThatIsNotThere) {
+  scenario.pipeline.directory = folder / "nowhere";
+  EXPECT_THROW(resolve(), base::UserError);
+}
+
 TEST_F(CellContexts, InheritOnlyWhatIsAllowedAndPutTheAgentFirst) {
   setenv("MY_SECRET", "x", 1);
   setenv("OMP_NUM_THREADS", "3", 1);

@@ -52,23 +52,27 @@ TEST_F(Plans, KnowThePointsLocksAndTokensOfTheScenario) {
 }
 
 TEST_F(Plans, UseWhatTheOraclesNeedInEveryTrial) {
-  EXPECT_THAT(used({}), ElementsAre("compiled_call", "fx.trace", "compile_lock", "tokens"));
+  EXPECT_THAT(used({}), ElementsAre("compiled_call", "fx.trace", "compile_lock", "queue_lock", "tokens"));
   scenario.tokens.reset();
+  scenario.locks.clear();
   EXPECT_THAT(used({}), ElementsAre("compiled_call", "fx.trace", "compile_lock"));
 }
 
 TEST_F(Plans, UseThePlacesOfTheInterleavingsEventsOnce) {
-  EXPECT_THAT(used(ordered({"a queue.put.enter", "b dynamo.compile.exit", "a queue.put.exit", "a fx.trace.before"})),
-              ElementsAre("compiled_call", "fx.trace", "compile_lock", "queue.put", "dynamo.compile", "tokens"));
+  EXPECT_THAT(
+      used(ordered({"a queue.put.enter", "b dynamo.compile.exit", "a queue.put.exit", "a fx.trace.before"})),
+      ElementsAre("compiled_call", "fx.trace", "compile_lock", "queue.put", "dynamo.compile", "queue_lock", "tokens"));
 }
 
 TEST_F(Plans, UseSerializedRegionsAndWhatTheScenarioRecords) {
-  scenario.record = {"queue_lock"};
-  EXPECT_THAT(used(serializing({"dynamo.compile"})),
-              ElementsAre("compiled_call", "fx.trace", "compile_lock", "dynamo.compile", "queue_lock", "tokens"));
+  scenario.record = {"queue.put"};
+  EXPECT_THAT(
+      used(serializing({"dynamo.compile"})),
+      ElementsAre("compiled_call", "fx.trace", "compile_lock", "dynamo.compile", "queue.put", "queue_lock", "tokens"));
 }
 
 TEST_F(Plans, DeclareTheEventsOfEveryPlaceAndTheKnownLocks) {
+  scenario.locks.clear();
   const board::Plan made = plan({});
   EXPECT_THAT(
       made.points,
@@ -136,6 +140,9 @@ TEST_F(Plans, TellTheAgentWhereToWriteAndWhatToInstall) {
 
 TEST_F(Plans, DoNotInstallThePointsThatATrialDoesNotUse) {
   scenario.tokens.reset();
+  const auto locks_too = agent_config(scenario, scenario.mitigations[0], {"compiled_call"}, "f", "s");
+  EXPECT_TRUE(locks_too["locks"].empty());
+  scenario.locks.clear();
   const auto config = agent_config(scenario, scenario.mitigations[0], used({}), "f", "s");
   EXPECT_TRUE(config["points"].empty());
   EXPECT_TRUE(config["locks"].empty());

@@ -6,6 +6,7 @@ import functools
 import threading
 import traceback
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 from racelab_agent import board, facts
@@ -68,10 +69,14 @@ def _wrap_name() -> None:
     threading.Thread.name = property(original.fget, set_name)  # type: ignore[assignment]
 
 
-def describe(error: BaseException) -> dict[str, Any]:
-    """Type, message and traceback of an exception, as values of a fact."""
+def describe(error: BaseException, caught_in: FrameType | None = None) -> dict[str, Any]:
+    """Type, message and traceback of an exception, as values of a fact. An exception's own traceback begins where it was caught;
+    with the frame of that place given, the frames that called it come first."""
+    lines = traceback.format_exception(type(error), error, error.__traceback__)
+    if caught_in is not None and caught_in.f_back is not None:
+        lines[1:1] = traceback.format_stack(caught_in.f_back)
     return {
         "type": type(error).__name__,
         "message": facts.shorten(str(error)),
-        "traceback": facts.shorten("".join(traceback.format_exception(type(error), error, error.__traceback__))),
+        "traceback": facts.shorten("".join(lines)),
     }

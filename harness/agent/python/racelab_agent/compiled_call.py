@@ -8,7 +8,8 @@ or silently ran the function uncompiled.
 from __future__ import annotations
 
 import functools
-from types import ModuleType
+import sys
+from types import FrameType, ModuleType
 from typing import Any
 
 from racelab_agent import actors, board, catalogue, facts, hooks, observers
@@ -57,7 +58,7 @@ def _hooked_call(compiled: Any, enter: int, exit_: int, is_own: bool) -> Any:
                 facts.send("nested_tracing", form="inline", event=event, function=name)
             return result
         except BaseException as error:
-            _report(error, event, name)
+            _report(error, event, name, sys._getframe())
             raise
         finally:
             _state.saw_foreign_flag, _state.compiled_depth = outer_saw, outer_depth
@@ -67,7 +68,7 @@ def _hooked_call(compiled: Any, enter: int, exit_: int, is_own: bool) -> Any:
     return compiled_call
 
 
-def _report(error: BaseException, event: int, function: str) -> None:
+def _report(error: BaseException, event: int, function: str, caught_in: FrameType) -> None:
     if getattr(error, "_racelab_reported", False):
         return  # an inner compiled call told of it
     try:
@@ -75,9 +76,9 @@ def _report(error: BaseException, event: int, function: str) -> None:
     except AttributeError:
         pass
     if _state.saw_foreign_flag and "symbolically trace" in str(error):
-        facts.send("nested_tracing", form="raised", event=event, function=function, **actors.describe(error))
+        facts.send("nested_tracing", form="raised", event=event, function=function, **actors.describe(error, caught_in))
     else:
-        facts.send("compiled_call_raised", event=event, function=function, **actors.describe(error))
+        facts.send("compiled_call_raised", event=event, function=function, **actors.describe(error, caught_in))
 
 
 def _watch_question(compiled: Any) -> None:
