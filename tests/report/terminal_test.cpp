@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(
         Expected{
             "empty",
             {R"(^toolkit  current: torch 2\.11\.0\+cu130 \(70d99e998b\), triton 3\.6\.0, Python 3\.11\.7, no GPU$)",
-             R"(^cache    warm snapshot 3f2a: 40 files)", "no cells: nothing to run",
+             R"(^cache    warm snapshot 3f2a: 40 files)", "no trial was finished",
              R"(^0 cells, 0 trials in 61 s · results reports/runs/20250102-cold · exit 5 \(nothing ran\)$)"}},
         Expected{"ok",
                  {"no GPU$", "^layout   1t3d on CPU$", k_heading + R"( +drafter tok/s \(each\) +total$)",
