@@ -4,9 +4,9 @@
 #include "cli/verbs.h"
 
 #include "base/error.h"
-#include "base/files.h"
 #include "base/text.h"
 #include "oracle/oracle.h"
+#include "result/read_run.h"
 #include "run/runner.h"
 
 #include <algorithm>
@@ -93,14 +93,12 @@ void list_cells(const std::string& file) {
 
 void list_runs() {
   for (const std::string& folder : sorted_entries("reports/runs")) {
-    const auto text = base::read_file(folder + "/result.json");
-    const auto json = text ? result::Json::parse(*text, nullptr, false) : result::Json();
-    if (!json.is_object()) {
+    const auto run = result::read_run(folder + "/result.json");
+    if (!run) {
       std::cout << folder << "  no result\n";
       continue;
     }
-    const auto run = result::from_json(json, folder + "/result.json");
-    std::cout << fmt::format("{}  {} cells, exit {}\n", folder, run.cells.size(), run.exit_code);
+    std::cout << fmt::format("{}  {} cells, exit {}\n", folder, run->cells.size(), run->exit_code);
   }
 }
 

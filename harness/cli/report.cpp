@@ -4,10 +4,10 @@
 #include "cli/verbs.h"
 
 #include "base/error.h"
-#include "base/files.h"
 #include "report/junit.h"
 #include "report/markdown.h"
 #include "report/terminal.h"
+#include "result/read_run.h"
 
 #include <filesystem>
 #include <iostream>
@@ -25,15 +25,11 @@ int report_verb(const std::vector<std::string>& arguments) {
     return 0;
   }
   const std::string file = std::filesystem::is_directory(where) ? where + "/result.json" : where;
-  const auto text = base::read_file(file);
-  if (!text) {
-    throw base::UserError(base::ExitCode::usage, text.error());
+  const auto read = result::read_run(file);
+  if (!read) {
+    throw base::UserError(base::ExitCode::usage, read.error());
   }
-  const auto json = result::Json::parse(*text, nullptr, false);
-  if (json.is_discarded()) {
-    throw base::UserError(base::ExitCode::usage, file + ": is not JSON");
-  }
-  const auto run = result::from_json(json, file);
+  const result::RunResult& run = *read;
   if (format == "text") {
     std::cout << report::render_terminal(run, style_for(1, color));
   } else if (format == "markdown") {

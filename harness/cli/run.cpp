@@ -4,7 +4,6 @@
 #include "cli/verbs.h"
 
 #include "base/error.h"
-#include "base/files.h"
 #include "base/paths.h"
 #include "base/subprocess.h"
 #include "base/text.h"
@@ -14,6 +13,7 @@
 #include "report/progress.h"
 #include "report/terminal.h"
 #include "run/explain.h"
+#include "run/run_folder.h"
 #include "run/runner.h"
 
 #include <algorithm>
@@ -129,22 +129,12 @@ void take_up_arguments(RunArguments& a) {
   if (a.output.empty()) {
     throw base::UserError(base::ExitCode::usage, "--resume needs --output DIR, the folder of the run to finish");
   }
-  const std::string file = a.output + "/result.json";
-  const auto text = base::read_file(file);
-  if (!text) {
-    throw base::UserError(base::ExitCode::usage,
-                          "--resume: " + text.error() + " (the folder of an unfinished run is needed)");
-  }
-  const auto json = result::Json::parse(*text, nullptr, false);
-  if (json.is_discarded()) {
-    throw base::UserError(base::ExitCode::usage, "--resume: " + file + " is not JSON");
-  }
-  std::vector<std::string> words = result::from_json(json, file).command;
+  const std::vector<std::string> words = run::read_unfinished(a.output).command;
   RunArguments before;
   Options options("run SCENARIO [options]", "");
   declare(options, before);
   if (words.size() < 3 || !options.parse({words.begin() + 2, words.end()})) {
-    throw base::UserError(base::ExitCode::usage, "--resume: " + file + " does not say how its run was started");
+    throw base::UserError(base::ExitCode::usage, "--resume: " + a.output + " does not say how its run was started");
   }
   if ((!a.scenario.empty() && a.scenario != before.scenario) ||
       (choices_of(a) != choices_of(RunArguments()) && choices_of(a) != choices_of(before))) {

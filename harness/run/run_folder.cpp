@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "result/read_run.h"
 
 #include <ctime>
 #include <filesystem>
@@ -67,24 +68,23 @@ std::string make_run_folder(const std::string& wanted, const std::string& scenar
   throw UserError(ExitCode::environment, base + ": no free name for the run's folder");
 }
 
-result::RunResult take_up_run(const std::string& wanted, const scenario::Scenario& scenario) {
+result::RunResult read_unfinished(const std::string& wanted) {
   const std::string folder = fs::absolute(wanted).lexically_normal().string();
-  const std::string file = folder + "/result.json";
-  const auto text = base::read_file(file);
-  if (!text) {
-    throw UserError(ExitCode::usage, "--resume: " + text.error() + " (the folder of an unfinished run is needed)");
+  auto run = result::read_run(folder + "/result.json");
+  if (!run) {
+    throw UserError(ExitCode::usage, "--resume: " + run.error() + " (the folder of an unfinished run is needed)");
   }
-  const auto json = result::Json::parse(*text, nullptr, false);
-  if (json.is_discarded()) {
-    throw UserError(ExitCode::usage, "--resume: " + file + " is not JSON");
-  }
-  result::RunResult run = result::from_json(json, file);
+  run->directory = folder;
+  return std::move(*run);
+}
+
+result::RunResult take_up_run(const std::string& folder, const scenario::Scenario& scenario) {
+  result::RunResult run = read_unfinished(folder);
   if (run.scenario_digest != scenario.digest) {
-    throw UserError(ExitCode::usage, "--resume: " + folder +
+    throw UserError(ExitCode::usage, "--resume: " + run.directory +
                                          " is a run of another scenario file, or the file has changed (" +
                                          run.scenario_file + ")");
   }
-  run.directory = folder;
   return run;
 }
 

@@ -13,8 +13,10 @@ namespace racelab::run {
 // cannot be made (environment).
 std::string make_run_folder(const std::string& wanted, const std::string& scenario);
 
-// The unfinished result in a folder, for --resume. Throws base::UserError (usage) if there is none, or if it is of
-// another scenario file or toolkit.
+// The unfinished result in a folder, for --resume. Throws base::UserError (usage) if there is none.
+result::RunResult read_unfinished(const std::string& folder);
+
+// The same, of this very scenario file: a run of another one, or of an earlier text of it, is refused, too.
 result::RunResult take_up_run(const std::string& folder, const scenario::Scenario& scenario);
 
 // The number of the first trial folder (trials/001, …) that is not there yet.

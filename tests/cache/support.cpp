@@ -15,23 +15,6 @@ namespace racelab::cache::test {
 
 namespace fs = std::filesystem;
 
-Folder::Folder() : m_path((fs::temp_directory_path() / "cache-test-XXXXXX").string()) {
-  if (mkdtemp(m_path.data()) == nullptr)
-    throw std::runtime_error("no temporary folder");
-  fs::permissions(m_path, fs::perms::all); // also for an ordinary user, see below
-}
-
-Folder::~Folder() {
-  std::error_code ignored;
-  for (auto it = fs::recursive_directory_iterator(m_path, ignored); it != fs::recursive_directory_iterator();
-       it.increment(ignored)) {
-    std::error_code skipped;
-    if (it->is_directory(skipped) && !it->is_symlink(skipped))
-      fs::permissions(it->path(), fs::perms::owner_all, fs::perm_options::add, skipped);
-  }
-  fs::remove_all(m_path, ignored);
-}
-
 void put(const std::string& file, const std::string& text) {
   fs::create_directories(fs::path(file).parent_path());
   if (!base::write_file(file, text))

@@ -1,23 +1,14 @@
 #pragma once
 // Trees of files in temporary folders.
+#include "../support/folder.h"
+
 #include <functional>
 #include <string>
 #include <vector>
 
 namespace racelab::cache::test {
 
-class Folder {
-public:
-  Folder();
-  ~Folder();
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  const std::string& path() const { return m_path; }
-  std::string operator/(const std::string& name) const { return m_path + "/" + name; }
-
-private:
-  std::string m_path;
-};
+using racelab::test::Folder;
 
 // Writes the file and makes the folders above it.
 void put(const std::string& file, const std::string& text);

@@ -15,16 +15,6 @@ namespace racelab::launch::test {
 
 namespace fs = std::filesystem;
 
-Folder::Folder() : m_path((fs::temp_directory_path() / "launch-test-XXXXXX").string()) {
-  if (mkdtemp(m_path.data()) == nullptr)
-    throw std::runtime_error("no temporary folder");
-}
-
-Folder::~Folder() {
-  std::error_code ignored;
-  fs::remove_all(m_path, ignored);
-}
-
 std::string contents(const std::string& file) {
   return base::read_file(file).value_or("");
 }

@@ -1,5 +1,6 @@
 #pragma once
 // Trials of small programs in a folder of their own.
+#include "../support/folder.h"
 #include "launch/trial.h"
 
 #include <chrono>
@@ -10,18 +11,7 @@
 
 namespace racelab::launch::test {
 
-class Folder {
-public:
-  Folder();
-  ~Folder();
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  const std::string& path() const { return m_path; }
-  std::string operator/(const std::string& name) const { return m_path + "/" + name; }
-
-private:
-  std::string m_path;
-};
+using racelab::test::Folder;
 
 // The whole file; empty if it cannot be read.
 std::string contents(const std::string& file);

@@ -10,16 +10,6 @@ namespace racelab::run::test {
 
 namespace fs = std::filesystem;
 
-Folder::Folder() : m_path((fs::temp_directory_path() / "run-test-XXXXXX").string()) {
-  if (mkdtemp(m_path.data()) == nullptr)
-    throw std::runtime_error("no temporary folder");
-}
-
-Folder::~Folder() {
-  std::error_code ignored;
-  fs::remove_all(m_path, ignored);
-}
-
 void put(const std::string& file, const std::string& text) {
   fs::create_directories(fs::path(file).parent_path());
   if (!base::write_file(file, text))

@@ -1,5 +1,6 @@
 #pragma once
 // A small catalogue, a small scenario, and a temporary folder.
+#include "../support/folder.h"
 #include "run/plan.h"
 
 #include <string>
@@ -7,18 +8,7 @@
 
 namespace racelab::run::test {
 
-class Folder {
-public:
-  Folder();
-  ~Folder();
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  const std::string& path() const { return m_path; }
-  std::string operator/(const std::string& name) const { return m_path + "/" + name; }
-
-private:
-  std::string m_path;
-};
+using racelab::test::Folder;
 
 void put(const std::string& file, const std::string& text);
 
