@@ -5,6 +5,7 @@ Graphs (printed code), graph breaks, frames, cache keys and numbers; the same wi
 
 import json
 import logging
+import os
 import threading
 
 import torch
@@ -83,4 +84,4 @@ if __name__ == "__main__":
         torch._C._ensureCUDADeviceGuardSet()
     thread.start()
     thread.join()
-    print(json.dumps(found[0], sort_keys=True))
+    print(json.dumps({**found[0], "environment": dict(os.environ)}, sort_keys=True))
