@@ -18,6 +18,8 @@ set(RACELAB_SANITIZE "" CACHE STRING "Sanitizers to build with: 'address,undefin
 add_library(racelab_compiler INTERFACE)
 target_compile_options(racelab_compiler INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wold-style-cast
                                                   $<$<BOOL:${RACELAB_WERROR}>:-Werror>)
+# Paths of the machine that built it have no place in what is shipped.
+target_compile_options(racelab_compiler INTERFACE -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 target_include_directories(racelab_compiler INTERFACE ${PROJECT_SOURCE_DIR}/harness ${PROJECT_BINARY_DIR}/generated)
 # Assertions stay on in release builds: base/assert.h does not look at NDEBUG.
 

@@ -1,7 +1,12 @@
 # `cmake --install` and `cpack`: a relocatable tree. bin/racelab finds lib/racelab/agent and share/racelab beside itself.
 set(RACELAB_PYTHON_FILES PATTERN "__pycache__" EXCLUDE)
 install(TARGETS racelab RUNTIME DESTINATION bin)
-install(TARGETS racelab_agent LIBRARY DESTINATION lib/racelab/agent)
+get_property(portable_agent GLOBAL PROPERTY RACELAB_INSTALLED_AGENT)
+if(portable_agent)
+  install(FILES ${portable_agent} DESTINATION lib/racelab/agent)
+else()
+  install(TARGETS racelab_agent LIBRARY DESTINATION lib/racelab/agent)
+endif()
 install(FILES harness/agent/python/sitecustomize.py DESTINATION lib/racelab/agent)
 install(DIRECTORY harness/agent/python/racelab_agent DESTINATION lib/racelab/agent ${RACELAB_PYTHON_FILES})
 install(DIRECTORY ${RACELAB_VENDOR_DIR}/ DESTINATION lib/racelab/agent/racelab_agent_vendor ${RACELAB_PYTHON_FILES}

@@ -158,8 +158,11 @@ std::string render_faults(const RunResult& run, Style style) {
 
 std::string render_tracer_entries(const RunResult& run, Style style) {
   const std::vector<TracerGroup> groups = tracer_groups(run);
-  if (groups.empty())
-    return {};
+  const auto traced = [](const TracerGroup& group) {
+    return std::any_of(group.entries.begin(), group.entries.end(), [](const auto& entry) { return entry.second > 0; });
+  };
+  if (std::none_of(groups.begin(), groups.end(), traced))
+    return {}; // of a program that never traces, "create_block_mask: 0 of 0" says nothing
   std::string text = "Tracer.trace was entered by\n";
   int width = 0;
   for (const TracerGroup& group : groups)
