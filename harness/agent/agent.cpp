@@ -26,6 +26,7 @@ using racelab::board::Board;
 std::once_flag g_attach_once;
 Board* g_board = nullptr; // stays mapped: threads may still be inside when the process runs its static destructors
 std::string g_error;
+int g_process = -1;          // number among the trial's processes
 std::atomic<int> g_state{0}; // 0 unknown, 1 under racelab, 2 not, 3 broken
 
 // The caller's errno, whatever the system calls below say.
@@ -70,7 +71,7 @@ int open_board(const char* spec, std::string& error) {
 void forget_parent_actor() {
   t_actor.id = -1; // the child's only thread is a new actor; the parent's goes on in the parent
   if (g_board != nullptr) {
-    g_board->agent_attached();
+    g_process = g_board->agent_attached();
   }
 }
 
@@ -91,7 +92,7 @@ void attach() {
     g_state = 3;
     return;
   }
-  g_board->agent_attached();
+  g_process = g_board->agent_attached();
   pthread_atfork(nullptr, nullptr, forget_parent_actor);
   g_state = 1;
 }
@@ -125,6 +126,11 @@ int racelab_attach(void) {
 
 const char* racelab_error(void) {
   return g_error.c_str();
+}
+
+int racelab_process(void) {
+  const KeepErrno keep;
+  return board() == nullptr ? -1 : g_process;
 }
 
 int racelab_actor(const char* name) {

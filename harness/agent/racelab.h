@@ -26,6 +26,10 @@ extern "C" {
 RACELAB_API int racelab_attach(void);
 RACELAB_API const char* racelab_error(void);
 
+/* The number of this process among those of the trial that have an agent, in the order in which they began, from 0; -1
+ * outside racelab. */
+RACELAB_API int racelab_process(void);
+
 /* Names the calling thread. Called again it changes the name: the old actor ends. Returns the actor's number or -1. The
  * actor ends with the thread, or with racelab_actor_end(). */
 RACELAB_API int racelab_actor(const char* name);

@@ -337,10 +337,11 @@ void Board::give_up_locked(ScheduleState why) {
   }
 }
 
-void Board::agent_attached() {
+int Board::agent_attached() {
   lock();
-  ++memory().header.attached;
+  const auto number = static_cast<int>(memory().header.attached++);
   unlock();
+  return number;
 }
 
 } // namespace racelab::board

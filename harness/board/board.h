@@ -97,7 +97,8 @@ public:
   // already.
   bool give_up(ScheduleState why);
 
-  void agent_attached();
+  // Counts a process with an agent; returns its number, from 0.
+  int agent_attached();
   void count_lost_fact() { memory().header.facts_lost.fetch_add(1, std::memory_order_relaxed); }
 
   // A consistent copy of everything but the log, made under the mutex.

@@ -47,7 +47,12 @@ class Watch {
 public:
   Watch(ProcessStarter& starter, const TrialSpec& spec, board::Board& board)
       : m_starter(starter), m_spec(spec), m_board(board), m_out(spec.stdout_file, spec.output_limit),
-        m_err(spec.stderr_file, spec.output_limit), m_stillness(spec.quiet_time) {}
+        m_err(spec.stderr_file, spec.output_limit), m_stillness(spec.quiet_time) {
+    if (spec.tokens) {
+      m_out_tokens.emplace(*spec.tokens);
+      m_err_tokens.emplace(*spec.tokens);
+    }
+  }
 
   TrialEnd run();
 
@@ -68,6 +73,7 @@ private:
   board::Board& m_board;
   Pipe m_out_pipe = make_pipe(), m_err_pipe = make_pipe();
   BoundedOutput m_out, m_err;
+  std::optional<TokenLines> m_out_tokens, m_err_tokens;
   Stillness m_stillness;
   int m_channel = -1;
   int m_pid = 0;
@@ -88,6 +94,11 @@ TrialEnd Watch::run() {
   m_out.finish();
   m_err.finish();
   m_end.stderr_tail = m_err.tail(2000);
+  for (const auto& tokens : {m_out_tokens, m_err_tokens}) {
+    if (tokens) {
+      m_end.token_lines.insert(m_end.token_lines.end(), tokens->lines().begin(), tokens->lines().end());
+    }
+  }
   end_actors();
   m_starter.finish();
   return m_end;
@@ -109,13 +120,17 @@ void Watch::read_output() {
   struct Stream {
     base::UniqueFd& fd;
     BoundedOutput& output;
+    std::optional<TokenLines>& tokens;
   };
-  for (Stream stream : {Stream{m_out_pipe.read, m_out}, Stream{m_err_pipe.read, m_err}}) {
+  for (Stream stream : {Stream{m_out_pipe.read, m_out, m_out_tokens}, Stream{m_err_pipe.read, m_err, m_err_tokens}}) {
     char buffer[1 << 16];
     for (int i = 0; stream.fd && i < 64; ++i) { // bounded, so that a program that prints without end is still watched
       const ssize_t n = read(stream.fd.get(), buffer, sizeof buffer);
       if (n > 0) {
         stream.output.append(buffer, static_cast<std::size_t>(n));
+        if (stream.tokens) {
+          stream.tokens->append(buffer, static_cast<std::size_t>(n), board::now_ns());
+        }
       } else {
         if (n == 0) {
           stream.fd.reset();

@@ -2,6 +2,7 @@
 #include "oracle/oracle.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace racelab::oracle {
 
@@ -37,14 +38,57 @@ std::map<std::string, Steps> steps_by_actor(const TrialRecord& trial) {
       s.tokens += event.tokens;
     }
   }
+  for (const auto& line : trial.token_lines) {
+    Steps& s = all[line.actor];
+    if (s.first_end < 0) {
+      s.first_end = line.time_ns;
+      s.first_tokens = std::llround(line.number);
+    }
+    s.last_end = line.time_ns;
+    s.tokens += std::llround(line.number);
+  }
   return all;
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// The program's own figures: of each actor the median of its lines, the first left out where there are more.
+std::map<std::string, double> reported_rates(const TrialRecord& trial) {
+  std::map<std::string, std::vector<double>> all;
+  for (const auto& line : trial.token_lines) {
+    all[line.actor].push_back(line.number);
+  }
+  std::map<std::string, double> rates;
+  for (auto& [actor, values] : all) {
+    if (values.size() > 1) {
+      values.erase(values.begin());
+    }
+    rates[actor] = median(values);
+  }
+  return rates;
 }
 
 } // namespace
 
 std::vector<ActorThroughput> throughput(const TrialRecord& trial) {
   std::vector<ActorThroughput> all;
+  if (trial.token_lines_are_rates) {
+    for (const auto& [actor, rate] : reported_rates(trial)) {
+      if (!actor.empty()) {
+        all.emplace_back().actor = actor;
+        all.back().steady_tokens_per_s = rate;
+      }
+    }
+    return all;
+  }
   for (const auto& [actor, s] : steps_by_actor(trial)) {
+    if (actor.empty()) {
+      continue; // lines that speak of all
+    }
     ActorThroughput t;
     t.actor = actor;
     t.tokens = s.tokens;
@@ -63,6 +107,13 @@ std::vector<ActorThroughput> throughput(const TrialRecord& trial) {
 }
 
 double total_tokens_per_s(const TrialRecord& trial) {
+  if (trial.token_lines_are_rates) {
+    double sum = 0;
+    for (const auto& [actor, rate] : reported_rates(trial)) {
+      sum += rate;
+    }
+    return sum;
+  }
   std::int64_t begin = -1, end = -1, tokens = 0;
   for (const auto& [actor, s] : steps_by_actor(trial)) {
     if (s.last_end <= s.first_end) {

@@ -12,6 +12,9 @@
 
 namespace racelab::oracle {
 
+// Why a place could not be hooked, by its name. A place that any process of the trial has is not missing.
+std::map<std::string, std::string> missing_places(const result::TrialRecord& trial);
+
 // One kind of fault, as scenarios name it.
 struct FaultKind {
   std::string name;

@@ -66,9 +66,9 @@ const result::ActorRecord* find_actor(const TrialRecord& trial, const std::strin
 }
 
 std::string missing_place(const TrialRecord& trial, const std::string& event) {
-  for (const auto& fact : trial.facts) {
-    if (fact.value("fact", "") == "point_missing" && event.rfind(fact.value("point", "?") + ".", 0) == 0) {
-      return fact.value("message", "");
+  for (const auto& [place, message] : missing_places(trial)) {
+    if (event == place || event.rfind(place + ".", 0) == 0) {
+      return message;
     }
   }
   return {};
@@ -146,6 +146,21 @@ ScheduleFinding serialized_status(const TrialRecord& trial, const schedule::Inte
 }
 
 } // namespace
+
+std::map<std::string, std::string> missing_places(const TrialRecord& trial) {
+  std::map<std::string, std::string> missing;
+  for (const auto& fact : trial.facts) {
+    if (fact.value("fact", "") == "point_missing") {
+      missing[fact.value("point", "?")] = fact.value("message", "");
+    }
+  }
+  for (const auto& fact : trial.facts) {
+    if (fact.value("fact", "") == "point_installed") {
+      missing.erase(fact.value("point", "?"));
+    }
+  }
+  return missing;
+}
 
 std::string check_order(const std::vector<result::Event>& events, const schedule::Interleaving& interleaving) {
   const int n = static_cast<int>(interleaving.events.size());

@@ -75,6 +75,13 @@ struct ProcessEnd {
   int left_over = 0; // descendants that were still alive and were killed
 };
 
+// A line of the program's output that reports tokens.
+struct TokenLine {
+  std::int64_t time_ns = 0; // since the trial's start
+  std::string actor;        // empty: of all
+  double number = 0;        // tokens since the line before, or tokens/s
+};
+
 struct TrialRecord {
   int index = 0; // from 1
   std::vector<Event> events;
@@ -86,6 +93,8 @@ struct TrialRecord {
   std::vector<Json> facts; // facts.jsonl; "actor" is a name here
   std::string stacks;      // Python stacks at a crash, deadlock or hang
   std::string stderr_tail;
+  std::vector<TokenLine> token_lines; // where the scenario takes tokens from the output
+  bool token_lines_are_rates = false;
   ProcessEnd end;
   unsigned attached = 0; // processes with an agent
   std::uint64_t facts_lost = 0, events_lost = 0;

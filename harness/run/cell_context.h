@@ -6,6 +6,7 @@
 #include "schedule/catalogue.h"
 #include "toolkit/toolkit.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,10 @@ struct CellContext {
   scenario::Mitigation mitigation;
   schedule::Interleaving interleaving;
   layout::Placement placement;
-  std::vector<std::string> argv; // absolute program first, placeholders filled
-  bool python = false;           // argv[0] is the toolkit's interpreter
-  base::Environment environment; // what every trial of the cell sees, without what is private to a trial
+  std::vector<std::string> argv;   // absolute program first, placeholders filled
+  bool python = false;             // argv[0] is the toolkit's interpreter
+  std::optional<std::string> skip; // why the cell cannot run here
+  base::Environment environment;   // what every trial of the cell sees, without what is private to a trial
 };
 
 // Throws base::UserError: a program that is not there.

@@ -84,8 +84,8 @@ std::string explain(const scenario::Scenario& scenario, const schedule::Catalogu
   }
   for (const CellContext& c : cells) {
     text += fmt::format("\ncell {} ({} trials)\n", c.cell.id, c.cell.trials);
-    if (c.placement.skip) {
-      text += "  skipped      " + *c.placement.skip + "\n";
+    if (c.skip) {
+      text += "  skipped      " + *c.skip + "\n";
       continue;
     }
     text += "  order        " + order_text(c.interleaving) + "\n";

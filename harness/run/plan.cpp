@@ -18,6 +18,9 @@ constexpr const char* k_oracle_places[] = {"compiled_call", "fx.trace", "compile
 constexpr const char* k_tokens = "tokens";
 
 board::PointKind kind_of(const Place& place, const std::string& event, bool serialized) {
+  if (place.kind == PlaceKind::line) {
+    return board::PointKind::plain;
+  }
   const std::string last = event.substr(place.name.size() + 1);
   if (place.kind == PlaceKind::lock) {
     return last == "wanted" ? board::PointKind::lock_wanted
@@ -31,17 +34,37 @@ board::PointKind kind_of(const Place& place, const std::string& event, bool seri
   return last == (outer ? "after" : "exit") ? board::PointKind::exit : board::PointKind::plain;
 }
 
+// Only the conditions that are given.
+nlohmann::ordered_json actor_config(const scenario::ActorRule& rule) {
+  nlohmann::ordered_json config{{"name", rule.name}};
+  const std::pair<const char*, const std::string&> texts[] = {
+      {"thread", rule.thread}, {"entry", rule.entry}, {"process", rule.process}};
+  for (const auto& [key, text] : texts) {
+    if (!text.empty()) {
+      config[key] = text;
+    }
+  }
+  if (rule.process_number) {
+    config["process"] = *rule.process_number;
+  }
+  if (rule.start) {
+    config["start"] = *rule.start;
+  }
+  return config;
+}
+
 } // namespace
 
 Catalogue catalogue_for(const Catalogue& builtin, const scenario::Scenario& scenario) {
   Catalogue all = builtin;
   for (const auto& point : scenario.points) {
-    all.add({point.name, PlaceKind::region, "", point.at, "a point of the scenario"});
+    const PlaceKind kind = point.line.empty() ? PlaceKind::region : PlaceKind::line;
+    all.add({point.name, kind, "", point.at + point.line, "a point of the scenario"});
   }
   for (const auto& lock : scenario.locks) {
     all.add({lock.name, PlaceKind::lock, "", lock.at, "a lock of the scenario"});
   }
-  if (scenario.tokens) {
+  if (scenario.tokens && !scenario.tokens->at.empty()) {
     all.add({k_tokens, PlaceKind::region, "", scenario.tokens->at, "the call whose value counts as tokens"});
   }
   return all;
@@ -71,9 +94,7 @@ std::vector<std::string> places_used(const schedule::Interleaving& interleaving,
   for (const auto& lock : scenario.locks) { // who holds and wants them explains what cannot be had
     add(lock.name);
   }
-  if (scenario.tokens) {
-    add(k_tokens);
-  }
+  add(k_tokens);
   return used;
 }
 
@@ -108,14 +129,18 @@ nlohmann::ordered_json agent_config(const scenario::Scenario& scenario, const sc
   const auto is_used = [&](const std::string& name) {
     return std::find(places.begin(), places.end(), name) != places.end();
   };
-  Json points = Json::array(), locks = Json::array(), builtin = Json::array(), settings = Json::object();
+  Json points = Json::array(), lines = Json::array(), locks = Json::array(), actors = Json::array(),
+       builtin = Json::array(), settings = Json::object();
   for (const auto& point : scenario.points) {
-    if (is_used(point.name)) {
+    if (is_used(point.name) && !point.at.empty()) {
       points.push_back({{"name", point.name}, {"at", point.at}});
+    }
+    if (is_used(point.name) && !point.line.empty()) {
+      lines.push_back({{"name", point.name}, {"line", point.line}});
     }
   }
   for (const auto& lock : scenario.locks) {
-    if (is_used(lock.name)) {
+    if (is_used(lock.name) && !lock.at.empty()) {
       locks.push_back({{"name", lock.name}, {"at", lock.at}});
     }
   }
@@ -126,17 +151,16 @@ nlohmann::ordered_json agent_config(const scenario::Scenario& scenario, const sc
       builtin.push_back(name);
     }
   }
+  for (const auto& rule : scenario.actors) {
+    actors.push_back(actor_config(rule));
+  }
   for (const auto& [name, value] : mitigation.config) {
     settings[name] = value;
   }
-  Json config{{"facts", facts_file},
-              {"stacks", stacks_file},
-              {"install", builtin},
-              {"points", points},
-              {"locks", locks},
-              {"config", settings},
-              {"protect", scenario.protect_dead_thread_guard}};
-  if (scenario.tokens) {
+  Json config{{"facts", facts_file}, {"stacks", stacks_file}, {"install", builtin},
+              {"points", points},    {"lines", lines},        {"locks", locks},
+              {"actors", actors},    {"config", settings},    {"protect", scenario.protect_dead_thread_guard}};
+  if (scenario.tokens && !scenario.tokens->at.empty()) {
     config["tokens"] = {{"at", scenario.tokens->at}, {"value", scenario.tokens->value}};
   }
   return config;

@@ -190,6 +190,9 @@ TrialRecord read_record(int index, const Board& board, const launch::TrialEnd& e
   record.actors_lost = picture.actors_lost;
   record.stalled_because = end.stalled_because;
   record.stderr_tail = end.stderr_tail;
+  for (const auto& line : end.token_lines) {
+    record.token_lines.push_back({line.time_ns - end.start_ns, line.actor, line.number});
+  }
   record.end = {kind_of(end.kind), end.exit_code, end.signal,        end.message,
                 end.user_s,        end.system_s,  end.max_rss_bytes, end.left_over};
   record.wall_s = end.wall_s;

@@ -185,8 +185,8 @@ result::RunResult Runner::run() {
 void Runner::run_cells(const std::vector<CellContext>& cells) {
   for (const CellContext& context : cells) {
     const std::size_t at = find_or_add_cell(context);
-    if (context.placement.skip) {
-      m_result.cells[at].skipped = *context.placement.skip;
+    if (context.skip) {
+      m_result.cells[at].skipped = *context.skip;
     } else if (static_cast<int>(m_result.cells[at].trial_results.size()) < context.cell.trials) {
       run_cell(context);
     }

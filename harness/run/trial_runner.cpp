@@ -102,11 +102,12 @@ result::TrialResult judge_trial(const result::TrialRecord& record, const schedul
 
 std::vector<std::string> warnings_of(const result::TrialRecord& record) {
   std::vector<std::string> warnings;
+  for (const auto& [place, message] : oracle::missing_places(record)) {
+    warnings.push_back("point " + place + " is not there: " + message);
+  }
   for (const auto& fact : record.facts) {
     const std::string kind = fact.value("fact", ""), message = fact.value("message", "");
-    if (kind == "point_missing") {
-      warnings.push_back("point " + fact.value("point", "?") + " is not there: " + message);
-    } else if (kind == "mitigation_failed") {
+    if (kind == "mitigation_failed") {
       warnings.push_back("mitigation not applied: " + message);
     } else if (kind == "tokens_unreadable") {
       warnings.push_back("no tokens: " + message);
@@ -201,6 +202,10 @@ launch::TrialSpec TrialRunner::make_spec(const CellContext& context, const std::
   spec.stacks_file = folder + "/stacks.txt";
   spec.time_limit = m_scenario.time_limit;
   spec.quiet_time = m_scenario.quiet_time;
+  if (const auto& tokens = m_scenario.tokens; tokens && !tokens->output.empty()) {
+    spec.tokens = launch::TokenPattern{tokens->output, tokens->number_group, tokens->actor_group};
+    spec.environment.emplace_back("PYTHONUNBUFFERED", "1"); // a line counts when it is printed
+  }
   return spec;
 }
 
@@ -226,7 +231,8 @@ TrialOutcome TrialRunner::run(const TrialRequest& request) {
   const launch::TrialEnd end = launch::run_trial(starter, spec, board);
   const double launch_s = seconds_since(launched);
   outcome.cache_after = cache::measure(scratch + "/caches");
-  const auto record = read_record(request.index, board, end, folder + "/facts.jsonl", spec.stacks_file);
+  auto record = read_record(request.index, board, end, folder + "/facts.jsonl", spec.stacks_file);
+  record.token_lines_are_rates = m_scenario.tokens && m_scenario.tokens->is_rate;
   write_or_throw(folder + "/events.jsonl", events_text(record));
 
   outcome.result = judge_trial(record, request.interleaving);

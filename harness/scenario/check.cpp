@@ -3,7 +3,9 @@
 #include "scenario/read.h"
 
 #include <algorithm>
+#include <regex>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -31,6 +33,7 @@ public:
     check_cache_names();
     check_placeholders();
     check_times();
+    check_tokens();
     check_expect();
   }
 
@@ -120,6 +123,31 @@ private:
       m_diagnostics.add(place->place, fmt::format("quiet_time ({}) must be shorter than time_limit ({})",
                                                   base::format_duration(m_scenario.quiet_time),
                                                   base::format_duration(m_scenario.time_limit)));
+  }
+
+  void check_tokens() {
+    const auto& tokens = m_scenario.tokens;
+    if (!tokens)
+      return;
+    const Value& written = *m_document.find("tokens");
+    if (written.has("at") == written.has("output"))
+      return m_diagnostics.add(tokens->place, "tokens come from a call (`at`) or from the output (`output`): give one");
+    for (const char* key : {"value", "number", "actor", "is"})
+      if (const Value* value = written.find(key);
+          value != nullptr && (key == std::string("value")) == tokens->at.empty())
+        m_diagnostics.add(value->place, fmt::format("'{}' goes with `{}`", key, tokens->at.empty() ? "at" : "output"));
+    if (tokens->output.empty())
+      return;
+    const auto groups = static_cast<int>(std::regex(tokens->output).mark_count());
+    const std::pair<const char*, int> used[] = {{"number", tokens->number_group}, {"actor", tokens->actor_group}};
+    for (const auto& [key, group] : used)
+      if (group > groups) {
+        const Value* place = written.find(key) != nullptr ? written.find(key) : written.find("output");
+        m_diagnostics.add(place->place,
+                          fmt::format("`output` has {} group{} in parentheses, so there is no group {} for "
+                                      "'{}'",
+                                      groups, groups == 1 ? "" : "s", group, key));
+      }
   }
 
   void check_expect() {

@@ -61,6 +61,20 @@ bool accepts_attribute(std::string_view text) {
          all_parts(text.substr(colon + 1), is_identifier);
 }
 
+bool accepts_line_place(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || base::trim(text.substr(0, colon)).empty()) {
+    return false;
+  }
+  const std::string_view number = text.substr(colon + 1);
+  return !number.empty() && number.size() <= 7 && number.front() != '0' &&
+         std::all_of(number.begin(), number.end(), is_digit);
+}
+
+bool accepts_actor_name(std::string_view text) {
+  return !base::trim(text).empty() && text.size() <= k_max_name;
+}
+
 bool accepts_value_path(std::string_view text) {
   return all_parts(
       text, [](const std::string& part) { return !part.empty() && std::all_of(part.begin(), part.end(), is_word); });
@@ -93,6 +107,10 @@ const FormatRule& rule_of(Format format) {
   static const FormatRule k_attribute = {R"(^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$)",
                                          "a place in code such as mypkg.queue:Queue.put (MODULE:ATTRIBUTE)",
                                          accepts_attribute};
+  static const FormatRule k_line_place = {R"(\S.*:[1-9][0-9]{0,6}$)", "a line of a file such as train.py:120",
+                                          accepts_line_place};
+  static const FormatRule k_actor_name = {R"(^(?=.*\S).{1,80}$)", "an actor's name of at most 80 bytes",
+                                          accepts_actor_name};
   static const FormatRule k_value_path = {R"(^\w+(\.\w+)*$)", "a path into a value such as tokens or 0.tokens",
                                           accepts_value_path};
   static const FormatRule k_regex = {R"(\S)", "an ECMAScript regular expression", accepts_regex};
@@ -114,6 +132,10 @@ const FormatRule& rule_of(Format format) {
     return k_dotted_path;
   case Format::attribute:
     return k_attribute;
+  case Format::line_place:
+    return k_line_place;
+  case Format::actor_name:
+    return k_actor_name;
   case Format::value_path:
     return k_value_path;
   case Format::regex:

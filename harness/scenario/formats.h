@@ -16,6 +16,8 @@ enum class Format {
   environment_name, // "CUDA_VISIBLE_DEVICES"
   dotted_path,      // "torch._dynamo.config.verbose"
   attribute,        // "mypkg.queue:HiddenStateQueue.put"
+  line_place,       // "train.py:120"
+  actor_name,       // "drafter{n}"
   value_path,       // "0.tokens"
   regex,            // an ECMAScript regular expression
   event,            // "drafter0 fx.trace.enter#2"; taken apart in read.cpp

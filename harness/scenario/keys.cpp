@@ -37,25 +37,53 @@ Shape pipeline() {
   });
 }
 
-Shape code_place(const char* doc) {
-  return either({text(Format::attribute), object({required("at", text(Format::attribute), doc)})});
-}
+constexpr const char* k_by_the_program = "the program passes it itself, through the C interface";
 
 Shape points() {
-  return map_of(Format::point_name, code_place("The function, as MODULE:ATTRIBUTE; __main__ is the program itself."),
-                0);
+  Shape place = object({
+      optional("at", text(Format::attribute), "The function, as MODULE:ATTRIBUTE; __main__ is the program itself.",
+               k_by_the_program),
+      optional("line", text(Format::line_place), "A line, as FILE:NUMBER; the event comes before it runs."),
+  });
+  place.max_items = 1;
+  return map_of(Format::point_name, either({text(Format::attribute), std::move(place)}), 0);
 }
 
 Shape locks() {
-  return map_of(Format::point_name,
-                code_place("The lock, as MODULE:ATTRIBUTE; MODULE:CLASS.ATTRIBUTE for one made per instance."), 0);
+  Shape place = object({
+      optional("at", text(Format::attribute),
+               "The lock, as MODULE:ATTRIBUTE; MODULE:CLASS.ATTRIBUTE for one made per instance.", k_by_the_program),
+  });
+  return map_of(Format::point_name, either({text(Format::attribute), std::move(place)}), 0);
+}
+
+Shape actors() {
+  constexpr std::uint64_t k_max_threads = 100'000;
+  Shape rule = object({
+      optional("thread", text(), "The thread's own name; `*` and `?` stand for other letters.", "any"),
+      optional("entry", text(Format::attribute), "The function that the thread runs, as MODULE:FUNCTION.", "any"),
+      optional("process", text(),
+               "VARIABLE=VALUE of the process's environment, a pattern of its command line, or its number.", "any"),
+      optional("start", integer(0, k_max_threads),
+               "Only the n-th thread that fits, from 0, in the order in which threads are started.", "every one"),
+  });
+  rule.min_items = 1;
+  return map_of(Format::actor_name, std::move(rule), 0);
 }
 
 Shape tokens() {
+  constexpr std::uint64_t k_max_groups = 99;
   return object({
-      required("at", text(Format::attribute), "The function whose result says how many tokens were processed."),
+      optional("at", text(Format::attribute), "The function whose result says how many tokens were processed."),
       optional("value", text(Format::value_path),
                "The part of the result: attributes, keys and indexes, joined by dots.", "the result itself"),
+      optional("output", text(Format::regex),
+               "A line of stdout or stderr that matches this ECMAScript regular expression speaks of tokens."),
+      optional("number", integer(1, k_max_groups), "The group of `output` that is the number.", "1"),
+      optional("actor", integer(1, k_max_groups), "The group of `output` that is the actor's name.",
+               "a line speaks of all actors"),
+      optional("is", words({"count", "rate"}),
+               "Whether the number counts tokens since the line before, or is in tokens/s.", "count"),
   });
 }
 
@@ -194,6 +222,7 @@ Shape scenario_shape(const Vocabulary& vocabulary) {
                "Sync points on code of the pipeline: NAME gives the events NAME.enter and NAME.exit.", "{}"),
       optional("locks", locks(),
                "Locks of the pipeline: NAME gives the events NAME.wanted, NAME.taken and NAME.released.", "{}"),
+      optional("actors", actors(), "Which threads are which actors.", "each thread under its own name"),
       optional("tokens", tokens(), "Where tokens/s come from.", "the pipeline reports them itself"),
       optional("record", unique_list_of(reference(NameKind::recordable)),
                "Regions, locks and events that are logged in every trial, whatever the interleaving.", "none"),

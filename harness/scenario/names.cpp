@@ -41,6 +41,13 @@ void append(std::vector<std::string>& to, const std::vector<std::string>& names,
     to.push_back(name + suffix);
 }
 
+// Of `points`: those on a line have a single event, of the same name.
+bool is_line(const Value& document, const std::string& point) {
+  const Value* points = document.find("points");
+  const Value* place = points == nullptr ? nullptr : points->find(point);
+  return place != nullptr && place->kind == Value::Kind::map && place->has("line");
+}
+
 // Built-in names and those that `points` and `locks` of the document add.
 void add_code_names(NameTables& tables, const Value& document, const Vocabulary& vocabulary) {
   const auto points = defined_in(document, "points", {});
@@ -48,16 +55,21 @@ void add_code_names(NameTables& tables, const Value& document, const Vocabulary&
   if (!points || !locks)
     return;
   NameTable events = {"sync point", vocabulary.points, k_list_points};
+  std::vector<std::string> calls, lines;
+  for (const std::string& point : *points)
+    (is_line(document, point) ? lines : calls).push_back(point);
+  append(events.names, lines);
   for (const char* suffix : {".enter", ".exit"})
-    append(events.names, *points, suffix);
+    append(events.names, calls, suffix);
   for (const char* suffix : {".wanted", ".taken", ".released"})
     append(events.names, *locks, suffix);
   NameTable regions = {"region", vocabulary.regions, k_list_points};
-  append(regions.names, *points);
+  append(regions.names, calls);
 
   NameTable recordable = {"point or lock", regions.names, k_list_points};
   append(recordable.names, vocabulary.locks);
-  if (document.has("tokens")) { // the call that makes tokens is a region of its own
+  const Value* tokens = document.find("tokens");
+  if (tokens != nullptr && tokens->has("at")) { // the call that makes tokens is a region of its own
     append(events.names, {"tokens.enter", "tokens.exit"});
     append(regions.names, {"tokens"});
     append(recordable.names, {"tokens"});

@@ -142,11 +142,41 @@ private:
 
   void read_code_places() {
     for (const Entry& entry : entries_of(m_document.find("points")))
-      m_scenario.points.push_back({entry.key, place_in_code(entry.value), entry.place});
+      m_scenario.points.push_back(
+          {entry.key, place_in_code(entry.value), text_of(entry.value.find("line")), entry.place});
     for (const Entry& entry : entries_of(m_document.find("locks")))
       m_scenario.locks.push_back({entry.key, place_in_code(entry.value), entry.place});
+    for (const Entry& entry : entries_of(m_document.find("actors")))
+      m_scenario.actors.push_back(actor_rule(entry));
     if (const Value* tokens = m_document.find("tokens"))
-      m_scenario.tokens = TokensSource{text_of(tokens->find("at")), text_of(tokens->find("value")), tokens->place};
+      read_tokens(*tokens);
+  }
+
+  static ActorRule actor_rule(const Entry& entry) {
+    ActorRule rule;
+    rule.name = entry.key;
+    rule.place = entry.place;
+    rule.thread = text_of(entry.value.find("thread"));
+    rule.entry = text_of(entry.value.find("entry"));
+    const Value* process = entry.value.find("process");
+    if (std::uint64_t number = 0; process != nullptr && read_integer(*process, number))
+      rule.process_number = number;
+    else
+      rule.process = text_of(process);
+    if (const Value* start = entry.value.find("start"))
+      read_integer_into(start, rule.start.emplace());
+    return rule;
+  }
+
+  void read_tokens(const Value& value) {
+    TokensSource& tokens = m_scenario.tokens.emplace();
+    tokens.at = text_of(value.find("at"));
+    tokens.value = text_of(value.find("value"));
+    tokens.output = text_of(value.find("output"));
+    read_integer_into(value.find("number"), tokens.number_group);
+    read_integer_into(value.find("actor"), tokens.actor_group);
+    tokens.is_rate = text_of(value.find("is")) == "rate";
+    tokens.place = value.place;
   }
 
   static CacheKind cache_kind(const std::string& word) { return word == "warm" ? CacheKind::warm : CacheKind::cold; }

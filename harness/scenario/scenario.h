@@ -26,25 +26,42 @@ struct Pipeline {
   std::vector<std::pair<std::string, std::string>> env; // added to the clean environment of a trial
 };
 
-// A point on the user's own code: `at` is "module:attr.attr"; "__main__:name" is the script itself.
+// A point on the user's own code. `at` is "module:attr.attr", a function; "__main__:name" is the script itself. `line`
+// is "train.py:120". Neither: the program passes the point itself, through the C interface.
 struct PointDeclaration {
   std::string name;
-  std::string at;
+  std::string at, line;
   base::SourcePlace place;
 };
 
 // A lock of the user's own: `at` is "module:attr" of a lock object, or "module:Class.attr" for one made per instance.
+// Empty: the program reports it itself, through the C interface.
 struct LockDeclaration {
   std::string name;
   std::string at;
   base::SourcePlace place;
 };
 
+// Which thread is the actor `name`. All conditions given must hold; without a rule an actor has its thread's own name.
+struct ActorRule {
+  std::string name;    // "{n}" stands for the number of the match, from 0
+  std::string thread;  // the thread's own name, a glob
+  std::string entry;   // "module:function" that the thread runs
+  std::string process; // "VARIABLE=VALUE" of its environment (a glob), or a glob of its command line
+  std::optional<std::uint64_t> process_number; // in the order in which processes with an agent began, from 0
+  std::optional<std::uint64_t> start; // only the n-th match, from 0, in the order in which threads were started
+  base::SourcePlace place;
+};
+
 // Where tokens/s come from: the value returned by a call (`at`), or a part of it (`value`: attribute, key or index
-// path, "tokens", "0.tokens"; empty: the value itself).
+// path, "tokens", "0.tokens"; empty: the value itself); or lines of the program's output.
 struct TokensSource {
   std::string at;
   std::string value;
+  std::string output;   // ECMAScript regular expression; empty: `at` says
+  int number_group = 1; // the group of `output` that is the number
+  int actor_group = 0;  // the group that is the actor's name; 0: the line speaks of all
+  bool is_rate = false; // the number is in tokens/s; else tokens since the line before
   base::SourcePlace place;
 };
 
@@ -128,6 +145,7 @@ struct Scenario {
   Pipeline pipeline;
   std::vector<PointDeclaration> points;
   std::vector<LockDeclaration> locks;
+  std::vector<ActorRule> actors;
   std::optional<TokensSource> tokens;
   std::vector<OutputFault> output_faults;
   bool protect_dead_thread_guard = true; // the agent keeps pytorch#178950 out of trials on hosts without a GPU

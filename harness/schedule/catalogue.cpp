@@ -17,6 +17,9 @@ std::vector<std::string> events_of(const Place& place) {
   case PlaceKind::lock:
     add("wanted"), add("taken"), add("released");
     break;
+  case PlaceKind::line:
+    events.push_back(place.name);
+    break;
   }
   return events;
 }

@@ -18,6 +18,19 @@ OWN_SCENARIOS = Path(__file__).resolve().parent / "scenarios"
 TOOLKITS = Path(os.environ.get("RACELAB_TOOLKITS", ROOT / "build/toolkits"))
 
 
+def pythons() -> dict[str, str]:
+    """Version -> interpreter, 3.10 to 3.13: those of PATH, of pyenv and of the toolkits."""
+    places = [Path(p) for p in os.environ.get("PATH", "").split(":")]
+    places += sorted(Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser().glob("versions/*/bin"))
+    found: dict[str, str] = {}
+    for version in ("3.10", "3.11", "3.12", "3.13"):
+        for place in places:
+            program = place / f"python{version}"
+            if program.is_file() and "shims" not in place.parts:
+                found.setdefault(version, str(program))
+    return found
+
+
 class Finished:
     """One finished racelab: its exit code, its texts and result.json."""
 

@@ -1,12 +1,11 @@
 """The relocatable tarball: unpacked elsewhere, with an empty environment, on every Python from 3.10 that is at hand."""
 
 import json
-import os
 import shutil
 import subprocess
 from pathlib import Path
 
-from harness import ROOT, TOOLKITS, Finished, RacelabTest, trials, unittest
+from harness import ROOT, TOOLKITS, Finished, RacelabTest, pythons, trials, unittest
 
 PROGRAM = """\
 import threading
@@ -33,19 +32,6 @@ points: {step: "__main__:step"}
 interleavings:
   second-first: [worker1 step.exit#3, worker0 step.enter]
 """
-
-
-def pythons() -> dict[str, str]:
-    """Version -> interpreter, 3.10 to 3.13: those of PATH, of pyenv and of the toolkits."""
-    places = [Path(p) for p in os.environ.get("PATH", "").split(":")]
-    places += sorted(Path(os.environ.get("PYENV_ROOT", "~/.pyenv")).expanduser().glob("versions/*/bin"))
-    found: dict[str, str] = {}
-    for version in ("3.10", "3.11", "3.12", "3.13"):
-        for place in places:
-            program = place / f"python{version}"
-            if program.is_file() and "shims" not in place.parts:
-                found.setdefault(version, str(program))
-    return found
 
 
 class Tarball(RacelabTest):

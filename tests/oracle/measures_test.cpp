@@ -32,6 +32,36 @@ TEST(Throughput, TellsTheFirstStepFromTheSteadyState) {
   EXPECT_DOUBLE_EQ(all[0].waited_s, 0.25);
 }
 
+TEST(Throughput, CountsTheTokensOfTheOutput) {
+  TrialRecord trial = free_trial();
+  trial.token_lines = {
+      {1 * k_second, "a", 10}, {2 * k_second, "b", 5}, {3 * k_second, "a", 30}, {4 * k_second, "b", 8}};
+  const auto all = throughput(trial);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].tokens, 40);
+  EXPECT_DOUBLE_EQ(all[0].steady_tokens_per_s, 30.0 / 2);
+  EXPECT_DOUBLE_EQ(all[1].steady_tokens_per_s, 8.0 / 2);
+  EXPECT_DOUBLE_EQ(total_tokens_per_s(trial), 38.0 / 3);
+}
+
+TEST(Throughput, KnowsOnlyTheTotalWhereALineNamesNobody) {
+  TrialRecord trial = free_trial();
+  trial.token_lines = {{1 * k_second, "", 10}, {3 * k_second, "", 30}};
+  EXPECT_TRUE(throughput(trial).empty());
+  EXPECT_DOUBLE_EQ(total_tokens_per_s(trial), 15);
+}
+
+TEST(Throughput, TakesTheMedianOfRatesWithoutTheFirst) {
+  TrialRecord trial = free_trial();
+  trial.token_lines_are_rates = true;
+  trial.token_lines = {{1, "a", 1}, {2, "b", 7}, {3, "a", 100}, {4, "a", 104}, {5, "a", 102}};
+  const auto all = throughput(trial);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_DOUBLE_EQ(all[0].steady_tokens_per_s, 102);
+  EXPECT_DOUBLE_EQ(all[1].steady_tokens_per_s, 7); // its only one
+  EXPECT_DOUBLE_EQ(total_tokens_per_s(trial), 109);
+}
+
 TEST(Throughput, IsZeroWithoutASecondStep) {
   TrialRecord trial = free_trial();
   trial.events = {pass("a tokens.enter#1", -1, k_second), tokens("a", 10, 3 * k_second)};

@@ -138,6 +138,32 @@ TEST_F(Plans, TellTheAgentWhereToWriteAndWhatToInstall) {
   EXPECT_EQ(config["tokens"], (nlohmann::json{{"at", "pkg.train:step"}, {"value", "0.tokens"}}));
 }
 
+TEST_F(Plans, TellTheAgentOfLinesAndActorsAndLeaveNativePointsToTheProgram) {
+  scenario.points.push_back({"loss", "", "train.py:120", {}});
+  scenario.points.push_back({"publish", "", "", {}});
+  scenario.actors.resize(2);
+  scenario.actors[0].name = "drafter{n}";
+  scenario.actors[0].entry = "train:draft";
+  scenario.actors[1].name = "rank1";
+  scenario.actors[1].process_number = 1;
+  scenario.actors[1].start = 0;
+  const auto asked = ordered({"rank1 loss", "a publish.exit"});
+  const auto places = used(asked);
+  const auto config = agent_config(scenario, scenario.mitigations[0], places, "f", "s");
+  using Json = nlohmann::ordered_json;
+  EXPECT_EQ(config["lines"], Json::array({{{"name", "loss"}, {"line", "train.py:120"}}}));
+  EXPECT_TRUE(config["points"].empty());
+  EXPECT_EQ(config["actors"], Json::parse(R"([{"name": "drafter{n}", "entry": "train:draft"},
+                                              {"name": "rank1", "process": 1, "start": 0}])"));
+  const auto planned = plan(asked);
+  const auto has = [&](const std::string& name, board::PointKind kind) {
+    return std::any_of(planned.points.begin(), planned.points.end(),
+                       [&](const auto& p) { return p.name == name && p.kind == kind; });
+  };
+  EXPECT_TRUE(has("loss", board::PointKind::plain));
+  EXPECT_TRUE(has("publish.exit", board::PointKind::exit));
+}
+
 TEST_F(Plans, DoNotInstallThePointsThatATrialDoesNotUse) {
   scenario.tokens.reset();
   const auto locks_too = agent_config(scenario, scenario.mitigations[0], {"compiled_call"}, "f", "s");

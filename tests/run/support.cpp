@@ -29,9 +29,10 @@ scenario::Scenario small_scenario() {
   scenario::Scenario s;
   s.name = "small";
   s.directory = "/s";
-  s.points = {{"queue.put", "pkg.queue:Queue.put", {}}};
+  s.points = {{"queue.put", "pkg.queue:Queue.put", "", {}}};
   s.locks = {{"queue_lock", "pkg.queue:Queue.lock", {}}};
-  s.tokens = scenario::TokensSource{"pkg.train:step", "0.tokens", {}};
+  s.tokens.emplace().at = "pkg.train:step";
+  s.tokens->value = "0.tokens";
   s.caches = {{"cold", scenario::CacheKind::cold, {}}};
   s.layouts = {{"1t3d", {{"target", {0}}, {"drafter", {1, 2, 3}}}, 0, {}}};
   s.interleavings = {schedule::Interleaving{}};

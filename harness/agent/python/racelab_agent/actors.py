@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from racelab_agent import board, facts
+from racelab_agent import board, facts, hooks, naming
 
 at_thread_start: list[Callable[[], None]] = []
 """Called first thing in every new thread of the program."""
@@ -18,9 +18,22 @@ at_thread_end: list[Callable[[], None]] = []
 
 def install() -> None:
     """Makes the calling (main) thread an actor, and every thread started from now on."""
-    board.enter_actor(threading.current_thread().name)
+    naming.enter_main_thread()
+    hooks.when_imported("multiprocessing.process", naming.name_worker_processes)
+    _wrap_start()
     _wrap_bootstrap()
     _wrap_name()
+
+
+def _wrap_start() -> None:
+    original = threading.Thread.start
+
+    @functools.wraps(original)
+    def start(self: threading.Thread) -> None:
+        naming.thread_starts(self)
+        original(self)
+
+    threading.Thread.start = start  # type: ignore[method-assign]
 
 
 def _wrap_bootstrap() -> None:
@@ -28,7 +41,7 @@ def _wrap_bootstrap() -> None:
 
     @functools.wraps(original)
     def bootstrap_inner(self: threading.Thread) -> None:
-        board.enter_actor(self.name)
+        board.enter_actor(naming.name_of(self))
         for call in at_thread_start:
             call()
         self.run = _watched_run(self.run)  # type: ignore[method-assign]
@@ -63,8 +76,8 @@ def _wrap_name() -> None:
 
     def set_name(self: threading.Thread, name: str) -> None:
         original.fset(self, name)  # type: ignore[misc]
-        if self is threading.current_thread():
-            board.enter_actor(self.name)
+        if self is threading.current_thread() and naming.name_of(self) == name:  # no rule names it
+            board.enter_actor(name)
 
     threading.Thread.name = property(original.fget, set_name)  # type: ignore[assignment]
 

@@ -26,6 +26,8 @@ _lib.racelab_fact_lost.restype = None
 pass_point = _lib.racelab_point
 """pass_point(id) -> index of the event in the log, -1 if there is none. May wait for the actor's turn."""
 current_actor = _lib.racelab_current_actor
+process_number = _lib.racelab_process
+"""process_number() -> number of this process among the trial's, from 0."""
 end_actor = _lib.racelab_actor_end
 lock_wanted = _lib.racelab_lock_wanted
 lock_taken = _lib.racelab_lock_taken

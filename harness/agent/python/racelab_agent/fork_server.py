@@ -214,6 +214,11 @@ def _become_trial(request: dict[str, Any], descriptors: list[int]) -> list[str]:
     os.environ["RACELAB_BOARD"] = f"{board_fd}:{os.fstat(board_fd).st_ino}:{request['board_path']}"
     tempfile.tempdir = None
     os.chdir(request["cwd"])
+    if "multiprocessing.process" in sys.modules:  # where a spawned process finds the main module
+        sys.modules["multiprocessing.process"].ORIGINAL_DIR = os.getcwd()  # type: ignore[attr-defined]
+    if os.environ.get("PYTHONUNBUFFERED"):  # the interpreter has read its variables long ago
+        for stream in (sys.stdout, sys.stderr):
+            stream.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     signal.signal(signal.SIGINT, signal.default_int_handler)
     from racelab_agent import start
 

@@ -8,7 +8,7 @@ import threading
 from types import ModuleType
 from typing import Any
 
-from racelab_agent import board, facts, fx_trace, hooks
+from racelab_agent import board, facts, fx_trace, hooks, lines
 
 _state = hooks.thread_state
 _stuck_seen: set[tuple[str, str]] = set()
@@ -98,6 +98,7 @@ def at_end() -> None:
     """The last facts of a process."""
     check_stuck_flag("end of the program")
     hooks.tell_places_never_imported()
+    lines.tell_missing()
     hooks.tell_unreadable_tokens()
     facts.send("tracer_entries", entries=[[*key, count] for key, count in sorted(fx_trace.entries.items())])
     utils = sys.modules.get("torch._dynamo.utils")

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from racelab_agent import actors, board, catalogue, compiled_call, facts, fx_trace, hooks, mitigations, observers
+from racelab_agent import actors, board, catalogue, compiled_call, facts, fx_trace, hooks, lines, mitigations, naming, observers
 
 STACK_SIGNAL = 62
 """Makes the process write every thread's Python stack: a real-time signal, which programs hardly use themselves."""
@@ -36,6 +36,7 @@ def start_from_environment(argv: list[str] | None = None) -> None:
         return
     facts.open_file(config["facts"])
     _install_stacks(config["stacks"])
+    naming.install(config.get("actors", []), argv)
     actors.install()
     facts.send("agent", python=sys.version.split()[0], executable=sys.executable, argv=argv or sys.argv)
     atexit.register(observers.at_end)
@@ -60,6 +61,7 @@ def _install_points(config: dict[str, Any]) -> None:
         _install_entry(entries[name])
     for point in config.get("points", []):
         _install_own(point["name"], point["at"], hooks.around_call(point["name"]))
+    lines.install(config.get("lines", []))
     for lock in config.get("locks", []):
         _place_own(lock["name"], lock["at"], functools.partial(hooks.hook_own_lock, lock["name"]))
     tokens = config.get("tokens")
