@@ -2,6 +2,7 @@
 #include "launch/trial.h"
 
 #include "base/files.h"
+#include "launch/autograd_wait.h"
 #include "launch/channel.h"
 #include "launch/interrupt.h"
 #include "launch/output.h"
@@ -28,6 +29,7 @@ using std::chrono::milliseconds;
 
 constexpr int k_stack_signal = 62; // racelab_agent/start.py installs the handler
 constexpr milliseconds k_end_grace{10'000};
+constexpr milliseconds k_engine_quiet{2'000}; // nothing moves this long before stacks are asked for
 
 struct Pipe {
   base::UniqueFd read, write;
@@ -40,6 +42,24 @@ Pipe make_pipe() {
   }
   fcntl(fds[0], F_SETFL, O_NONBLOCK);
   return {base::UniqueFd(fds[0]), base::UniqueFd(fds[1])};
+}
+
+off_t size_of(const std::string& file) {
+  struct stat info {};
+  return stat(file.c_str(), &info) == 0 ? info.st_size : 0;
+}
+
+// Until the file has grown and grows no more; at most 2 s (a native program has no handler and writes nothing).
+void wait_until_written(const std::string& file, off_t before) {
+  off_t last = before;
+  for (int i = 0; i < 40; ++i) {
+    poll(nullptr, 0, 50);
+    const off_t size = size_of(file);
+    if (size > before && size == last) {
+      return;
+    }
+    last = size;
+  }
 }
 
 // One trial under way.
@@ -79,6 +99,7 @@ private:
   int m_pid = 0;
   bool m_ended = false;
   bool m_forced = false;
+  bool m_engine_asked = false; // the stacks have been looked at for a wait in the autograd engine
   Clock::time_point m_started, m_force_time;
   TrialEnd m_end;
 };
@@ -231,6 +252,12 @@ void Watch::handle_stillness(const TreeView& view) {
     m_end.stalled_because = describe_stillness(view, picture, m_board);
     m_board.give_up(board::ScheduleState::stalled);
     m_stillness.restart();
+  } else if (!m_engine_asked && m_stillness.still_for() >= k_engine_quiet && engine_wants_lock(picture)) {
+    m_engine_asked = true;
+    dump_stacks();
+    if (const auto why = explain_engine_wait(picture, base::read_file(m_spec.stacks_file).value_or(""))) {
+      end_by_force(EndKind::deadlock, *why);
+    }
   } else if (m_stillness.still_for() >= (view.any_timed_wait() ? 10 * m_spec.hang_time : m_spec.hang_time)) {
     dump_stacks();
     end_by_force(EndKind::hang,
@@ -253,26 +280,24 @@ void Watch::kill_trial() {
   }
 }
 
-// Asks every process with an agent for its Python stacks, and waits until they are written.
+// Asks the processes that take part in the trial for their Python stacks, one after another, since all write to the
+// same file. An idle worker that has passed no point is not asked: Inductor has one for each core.
 void Watch::dump_stacks() {
-  std::set<int> pids;
-  for (const auto& actor : m_board.picture().actors) {
-    if (actor.pid > 0 && actor.state != board::ActorState::ended) {
-      pids.insert(actor.pid);
+  const auto actors = m_board.picture().actors;
+  std::set<int> pids{m_pid};
+  for (const board::LogEntry& entry : m_board.log_from(0)) {
+    if (entry.actor >= 0 && (entry.kind == board::LogKind::pass || entry.kind == board::LogKind::parked)) {
+      const auto& actor = actors[static_cast<std::size_t>(entry.actor)];
+      if (actor.pid > 0 && actor.state != board::ActorState::ended) {
+        pids.insert(actor.pid);
+      }
     }
   }
   for (const int pid : pids) {
-    kill(pid, k_stack_signal);
-  }
-  off_t size = -1;
-  for (int i = 0; i < 40 && !pids.empty(); ++i) {
-    struct stat info {};
-    stat(m_spec.stacks_file.c_str(), &info);
-    if (info.st_size > 0 && info.st_size == size) {
-      return;
+    const off_t before = size_of(m_spec.stacks_file);
+    if (kill(pid, k_stack_signal) == 0) {
+      wait_until_written(m_spec.stacks_file, before);
     }
-    size = info.st_size;
-    poll(nullptr, 0, 50);
   }
 }
 

@@ -47,8 +47,8 @@ Placement place(const scenario::Layout& layout, const Devices& devices) {
   }
   const int available = devices.gpus() ? static_cast<int>(devices.names.size()) : 0;
   if (layout.required_gpus > available) {
-    placement.skip =
-        fmt::format("layout {} requires {} GPUs, {} at hand", layout.name, layout.required_gpus, available);
+    placement.skip = fmt::format("layout {} requires {} GPU{}, {} at hand", layout.name, layout.required_gpus,
+                                 layout.required_gpus == 1 ? "" : "s", available);
   }
   if (layout.roles.empty()) {
     placement.text = devices.gpus() ? fmt::format("{} GPU(s)", available) : "CPU";
