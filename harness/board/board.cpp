@@ -6,38 +6,130 @@
 #include "board/clock.h"
 #include "board/futex.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include <sched.h>
+
 namespace racelab::board {
 
+namespace {
+
+// The mutex is held for a fraction of a microsecond; who finds it taken looks again for about two before it sleeps.
+constexpr int k_lock_looks = 40;
+
+} // namespace
+
 void Board::lock() const {
-  const int rc = pthread_mutex_lock(&memory().header.mutex);
+  pthread_mutex_t& mutex = memory().header.mutex;
+  int rc = pthread_mutex_trylock(&mutex);
+  for (int i = 0; rc == EBUSY && i < k_lock_looks && memory().header.may_spin; ++i) {
+    cpu_relax();
+    rc = pthread_mutex_trylock(&mutex);
+  }
+  if (rc == EBUSY) {
+    rc = pthread_mutex_lock(&mutex);
+  }
   if (rc == EOWNERDEAD) {
-    // Every update below leaves the board usable at each point between two stores, so that it can simply be taken over;
-    // the dead process's actors are ended by end_process().
-    pthread_mutex_consistent(&memory().header.mutex);
-    ++memory().header.recovered;
+    pthread_mutex_consistent(&mutex);
+    recover();
     return;
   }
   RACELAB_ASSERT(rc == 0);
 }
 
 void Board::unlock() const {
-  const int rc = pthread_mutex_unlock(&memory().header.mutex);
+  constexpr int k_most = 8;
+  Header& h = memory().header;
+  std::array<int, k_most> sleepers{};
+  int count = 0;
+  for (; h.first_to_wake >= 0; h.first_to_wake = memory().actors[h.first_to_wake].next_to_wake) {
+    if (count < k_most) {
+      sleepers[count++] = h.first_to_wake;
+    } else { // nobody waits for it alone
+      wake_sleeper(memory().actors[h.first_to_wake].wake);
+    }
+  }
+  const int rc = pthread_mutex_unlock(&h.mutex);
   RACELAB_ASSERT(rc == 0);
+  for (int i = 0; i < count; ++i) {
+    wake_sleeper(memory().actors[sleepers[i]].wake);
+  }
 }
 
-std::int64_t Board::append(LogKind kind, int actor, int point, int step, std::uint32_t hit, std::int64_t value) {
+// A process died holding the mutex. Which steps are done, who is parked and where, who has the region: that is right
+// between any two stores. What follows from it is made anew: the counts, and the grants that the process did not come
+// to.
+void Board::recover() const {
+  Header& h = memory().header;
+  ++h.recovered;
+  count_open();
+  if (h.state == ScheduleState::open && h.steps > 0 && h.open_steps == 0) {
+    h.state = ScheduleState::complete;
+  }
+  h.first_to_wake = -1;
+  for (int i = 0; i < h.actors; ++i) {
+    const ActorSlot& a = memory().actors[i];
+    const bool may_go = h.let_go || (a.step >= 0 ? is_ready(a.step) : h.region_owner == i);
+    if (a.state == ActorState::parked && may_go) {
+      grant(i);
+    }
+  }
+  wake_granted();
+}
+
+void Board::count_open() const {
+  Memory& m = memory();
+  Header& h = m.header;
+  const auto is_waiting = [](const ActorSlot& a) {
+    return a.state == ActorState::parked || a.state == ActorState::wanting;
+  };
+  h.waiting = static_cast<std::int32_t>(std::count_if(m.actors.begin(), m.actors.begin() + h.actors, is_waiting));
+  h.open_steps = 0;
+  for (int i = 0; i < h.steps; ++i) {
+    m.steps[i].open_before = 0;
+    if (!m.steps[i].done) {
+      ++h.open_steps;
+    }
+  }
+  for (int i = 0; i < h.edges; ++i) {
+    if (!m.steps[m.edges[i].before].done) {
+      ++m.steps[m.edges[i].after].open_before;
+    }
+  }
+}
+
+// Calls everybody whose turn has come: who granted it may have died before it did so. Those who are awake do not
+// notice.
+void Board::wake_granted() const {
+  for (int i = 0; i < memory().header.actors; ++i) {
+    ActorSlot& a = memory().actors[i];
+    if (a.wake.load(std::memory_order_acquire) == Wake::granted) {
+      wake_sleeper(a.wake);
+    }
+  }
+}
+
+std::int64_t Board::append(const LogEntry& entry) {
   Header& h = memory().header;
   const std::uint32_t n = h.log_count.load(std::memory_order_relaxed);
   if (n >= k_log_capacity) {
     h.log_lost.fetch_add(1, std::memory_order_relaxed);
     return -1;
   }
-  memory().log[n] = LogEntry{now_ns(), value, actor, point, step, hit, kind};
+  h.last_time = std::max(entry.time, h.last_time); // the clock was read before the mutex was had
+  memory().log[n] = entry;
+  memory().log[n].time = h.last_time;
   h.log_count.store(n + 1, std::memory_order_release);
   return n;
+}
+
+void Board::set_state(int actor, ActorState state) const {
+  const auto waits = [](ActorState s) { return s == ActorState::parked || s == ActorState::wanting ? 1 : 0; };
+  ActorSlot& a = memory().actors[actor];
+  memory().header.waiting += waits(state) - waits(a.state);
+  a.state = state;
 }
 
 int Board::enter_actor(std::string_view name, int pid, int tid, std::uint64_t ident) {
@@ -72,9 +164,12 @@ int Board::enter_actor(std::string_view name, int pid, int tid, std::uint64_t id
   a.pid = pid;
   a.tid = tid;
   a.ident = ident;
-  a.point = a.step = a.lock = -1;
-  a.state = ActorState::running;
-  append(LogKind::actor_start, slot, -1, -1, 0, 0);
+  a.point = a.step = a.lock = a.woken_by_core = -1;
+  if (a.state == ActorState::unused) {
+    a.first_step = -1;
+  }
+  set_state(slot, ActorState::running);
+  append({now_ns(), 0, slot, -1, -1, 0, LogKind::actor_start});
   unlock();
   return slot;
 }
@@ -92,6 +187,7 @@ void Board::end_process(int pid) {
       end_actor_locked(i);
     }
   }
+  wake_granted();
   unlock();
 }
 
@@ -101,8 +197,8 @@ void Board::end_actor_locked(int actor) {
   if (a.state == ActorState::ended || a.state == ActorState::expected || a.state == ActorState::unused) {
     return;
   }
-  a.state = ActorState::ended;
-  append(LogKind::actor_end, actor, -1, -1, 0, 0);
+  set_state(actor, ActorState::ended);
+  append({now_ns(), 0, actor, -1, -1, 0, LogKind::actor_end});
   for (int i = 0; i < h.locks; ++i) {
     if (memory().locks[i].holder == actor) {
       memory().locks[i].holder = -1; // a dead process holds nothing in the others; a live one should have released it
@@ -125,69 +221,66 @@ void Board::end_actor_locked(int actor) {
   }
 }
 
-int Board::match_step(int actor, int point, std::uint32_t hit) const {
+int Board::match_step(int actor, int point, std::uint32_t hit) {
   const Header& h = memory().header;
-  if (h.let_go || h.state != ScheduleState::open) {
+  if (!memory().points[point].has_steps || h.let_go) {
     return -1;
   }
-  for (int i = 0; i < h.steps; ++i) {
+  ActorSlot& a = memory().actors[actor];
+  while (a.first_step >= 0 && memory().steps[a.first_step].done) {
+    a.first_step = memory().steps[a.first_step].next_of_actor;
+  }
+  for (int i = a.first_step; i >= 0; i = memory().steps[i].next_of_actor) {
     const StepSlot& s = memory().steps[i];
-    if (!s.done && s.actor == actor && s.point == point && (s.hit == 0 || s.hit == hit)) {
+    if (!s.done && s.point == point && (s.hit == 0 || s.hit == hit)) {
       return i;
     }
   }
   return -1;
 }
 
-bool Board::is_ready(int step) const {
-  const Header& h = memory().header;
-  for (int i = 0; i < h.edges; ++i) {
-    const EdgeSlot& e = memory().edges[i];
-    if (e.after == step && !memory().steps[e.before].done) {
-      return false;
-    }
-  }
-  return true;
-}
-
-void Board::grant(int actor) {
-  ActorSlot& a = memory().actors[actor];
-  a.granted = 1;
-  a.state = ActorState::running;
-  futex_change_and_wake(a.wake);
-}
-
-void Board::grant_ready_steps(int completed) {
+void Board::grant(int actor) const {
   Header& h = memory().header;
-  for (int i = 0; i < h.edges; ++i) {
-    const EdgeSlot& e = memory().edges[i];
-    if (e.before != completed || memory().steps[e.after].done || !is_ready(e.after)) {
-      continue;
-    }
-    const int actor = memory().steps[e.after].actor;
-    const ActorSlot& a = memory().actors[actor];
-    if (a.state == ActorState::parked && a.step == e.after) {
-      grant(actor);
+  ActorSlot& a = memory().actors[actor];
+  a.woken_by_core = sched_getcpu();
+  const Wake before = a.wake.exchange(Wake::granted, std::memory_order_acq_rel);
+  set_state(actor, ActorState::running); // only now, so that recover() sees who has not been granted
+  if (before == Wake::sleeping) {
+    a.next_to_wake = h.first_to_wake;
+    h.first_to_wake = actor;
+  }
+}
+
+// The last thing that happens to a step: its actor may be looking for it on another core.
+void Board::mark_ready_by_one(int step) {
+  StepSlot& s = memory().steps[step];
+  const std::uint32_t open = s.open_before.load(std::memory_order_relaxed) - 1;
+  if (open == 0 && memory().header.waiting > 0) {
+    const ActorSlot& a = memory().actors[s.actor];
+    if (a.state == ActorState::parked && a.step == step) {
+      grant(s.actor);
     }
   }
+  s.open_before.store(open, std::memory_order_release);
 }
 
 void Board::complete_step(int step, std::int64_t log_index) {
   Header& h = memory().header;
-  memory().steps[step].log_index = log_index < 0 ? 0 : static_cast<std::uint64_t>(log_index);
-  memory().steps[step].done = 1;
-  grant_ready_steps(step);
-  for (int i = 0; i < h.steps; ++i) {
-    if (!memory().steps[i].done) {
-      return;
-    }
+  StepSlot& s = memory().steps[step];
+  s.log_index = log_index < 0 ? 0 : static_cast<std::uint64_t>(log_index);
+  s.done = 1;
+  if (--h.open_steps == 0) {
+    h.state = ScheduleState::complete;
   }
-  h.state = ScheduleState::complete;
+  for (int i = s.edges; i < s.edges_end; ++i) {
+    mark_ready_by_one(memory().edges[i].after);
+  }
 }
 
 bool Board::may_enter_region(int actor) const {
   const Header& h = memory().header;
-  return h.let_go || h.region_owner < 0 || h.region_owner == actor;
+  const int owner = h.region_owner.load(std::memory_order_acquire);
+  return h.let_go || owner < 0 || owner == actor;
 }
 
 void Board::leave_region(int actor) {
@@ -215,48 +308,62 @@ void Board::hand_over_region() {
   }
 }
 
-// Waits for the actor's turn and returns how long that took, in ns. The mutex is let go meanwhile.
-std::int64_t Board::park(int actor, int point, int step, std::uint32_t hit) {
+// Who comes a moment too early looks for its turn before it parks: most hand-overs to another core then need neither a
+// system call nor the mutex twice. It does not help where the turn last came from the very core that this thread is on.
+std::int64_t Board::look_for_turn(int actor, int step, bool enters) const {
+  const Header& h = memory().header;
+  if (h.may_spin && memory().actors[actor].woken_by_core != sched_getcpu()) {
+    return spin_until([&] { return may_pass(actor, step, enters); });
+  }
+  return now_ns();
+}
+
+// Sleeps until the actor's turn has come. The mutex is let go meanwhile.
+void Board::park(int actor, int point, int step, std::uint32_t hit) {
   Header& h = memory().header;
   ActorSlot& a = memory().actors[actor];
   a.point = point;
   a.step = step;
-  a.granted = 0;
+  a.wake.store(Wake::waiting, std::memory_order_relaxed);
   a.parked_since = now_ns();
   a.park_number = h.next_park_number++;
-  a.state = ActorState::parked;
-  append(LogKind::parked, actor, point, step, hit, 0);
+  set_state(actor, ActorState::parked);
+  append({a.parked_since, 0, actor, point, step, hit, LogKind::parked});
   detect_cycle(actor);
-  while (!a.granted) {
-    const std::uint32_t seen = a.wake.load(std::memory_order_acquire);
-    const int spin = h.spin;
-    unlock();
-    futex_wait_changed(a.wake, seen, spin);
-    lock();
-  }
-  const std::int64_t waited = now_ns() - a.parked_since;
-  a.waited += waited;
-  a.state = ActorState::running;
+  unlock();
+  sleep_until_granted(a.wake);
+  lock();
   a.point = a.step = -1;
-  return waited;
 }
 
 std::int64_t Board::pass(int actor, int point) {
-  lock();
   Header& h = memory().header;
+  ActorSlot& a = memory().actors[actor];
   const PointSlot& p = memory().points[point];
-  const std::uint32_t hit = ++memory().hits[actor][point];
-  const int step = match_step(actor, point, hit);
+  const std::uint32_t hit = memory().hits[actor][point].load(std::memory_order_relaxed) + 1;
+  memory().hits[actor][point].store(hit, std::memory_order_relaxed);
+  int step = match_step(actor, point, hit);
   const bool enters = p.serialized && p.kind == PointKind::enter;
-  const bool must_wait = (step >= 0 && !is_ready(step)) || (enters && !may_enter_region(actor));
-  const std::int64_t waited = must_wait ? park(actor, point, step, hit) : 0;
+  const bool is_early = !may_pass(actor, step, enters);
+  const std::int64_t arrived = now_ns();
+  std::int64_t now = is_early ? look_for_turn(actor, step, enters) : arrived;
+  lock();
+  if (h.let_go) {
+    step = -1;
+  }
+  if (!may_pass(actor, step, enters)) {
+    park(actor, point, step, hit);
+    now = now_ns();
+  }
+  const std::int64_t waited = is_early ? now - arrived : 0;
+  a.waited += waited;
 
   if (enters && !h.let_go) {
     h.region_owner = actor;
     ++h.region_depth;
   }
   const bool counts = step >= 0 && h.state == ScheduleState::open && !h.let_go;
-  const std::int64_t index = append(LogKind::pass, actor, point, counts ? step : -1, hit, waited);
+  const std::int64_t index = append({now, waited, actor, point, counts ? step : -1, hit, LogKind::pass});
   if (counts) {
     complete_step(step, index);
   }
@@ -273,7 +380,7 @@ void Board::lock_wanted(int actor, int lock_id) {
   if (l.holder != actor) {
     ActorSlot& a = memory().actors[actor];
     a.lock = lock_id;
-    a.state = ActorState::wanting;
+    set_state(actor, ActorState::wanting);
     detect_cycle(actor);
   }
   unlock();
@@ -284,7 +391,7 @@ void Board::lock_taken(int actor, int lock_id) {
   LockSlot& l = memory().locks[lock_id];
   ActorSlot& a = memory().actors[actor];
   a.lock = -1;
-  a.state = ActorState::running;
+  set_state(actor, ActorState::running);
   l.depth = l.holder == actor ? l.depth + 1 : 1;
   l.holder = actor;
   unlock();
@@ -294,7 +401,7 @@ void Board::lock_not_taken(int actor) {
   lock();
   ActorSlot& a = memory().actors[actor];
   a.lock = -1;
-  a.state = ActorState::running;
+  set_state(actor, ActorState::running);
   unlock();
 }
 
@@ -309,7 +416,7 @@ void Board::lock_released(int actor, int lock_id) {
 
 void Board::log_tokens(int actor, std::int64_t count) {
   lock();
-  append(LogKind::tokens, actor, -1, -1, 0, count);
+  append({now_ns(), count, actor, -1, -1, 0, LogKind::tokens});
   unlock();
 }
 
@@ -327,11 +434,11 @@ void Board::give_up_locked(ScheduleState why) {
   Header& h = memory().header;
   h.state = why;
   h.let_go = 1;
-  append(LogKind::given_up, -1, -1, h.stuck_step, 0, static_cast<std::int64_t>(why));
+  append({now_ns(), static_cast<std::int64_t>(why), -1, -1, h.stuck_step, 0, LogKind::given_up});
   for (int i = 0; i < h.actors; ++i) {
     const ActorSlot& a = memory().actors[i];
     if (a.state == ActorState::parked) {
-      append(LogKind::released, i, a.point, a.step, 0, 0);
+      append({now_ns(), 0, i, a.point, a.step, 0, LogKind::released});
       grant(i);
     }
   }

@@ -4,7 +4,8 @@
 // How it works. The harness writes a plan (points, actors, steps with a partial order, regions to serialize, locks) and
 // every thread of the pipeline that reaches a point decides for itself, under one robust mutex, whether it may pass: a
 // step of its own whose predecessors are not all done parks it on a futex word of its own. Whoever completes a step
-// grants the steps that became ready, one wake-up per hand-over. There is no controller process in the path.
+// grants the steps that became ready, one wake-up per hand-over, after the mutex is free. There is no controller
+// process in the path.
 //
 // What it guarantees. The log is a total order of the passes, and every listed step is logged after its predecessors. A
 // schedule that cannot go on is given up in the very call that makes it so: when an actor ends while a step of its own
@@ -15,8 +16,9 @@
 // What it cannot do. It knows only the waiting that it is told of. A wait in a lock it does not know is seen by the
 // harness's watcher instead, which calls give_up().
 //
-// A process that dies holding the mutex is noticed by the next one to take it (EOWNERDEAD); its actors are ended by
-// end_process(), which the harness calls for every process it sees die.
+// A process that dies holding the mutex is noticed by the next one to take it (EOWNERDEAD), which counts and grants
+// anew what follows from the steps that are done; its actors are ended by end_process(), which the harness calls for
+// every process it sees die, and which also calls those whom that process granted and did not come to wake.
 #include "board/layout.h"
 
 #include <cstdint>
@@ -147,17 +149,28 @@ private:
 
   Memory& memory() const { return *m_memory; }
   void lock() const;
-  void unlock() const;
+  void unlock() const; // and calls those who were granted meanwhile and sleep
+
+  // Without the mutex, by the actor's own thread.
+  int match_step(int actor, int point, std::uint32_t hit);
+  std::int64_t look_for_turn(int actor, int step, bool enters) const;
+
+  bool is_ready(int step) const { return memory().steps[step].open_before.load(std::memory_order_acquire) == 0; }
+  bool may_enter_region(int actor) const;
+  bool may_pass(int actor, int step, bool enters) const {
+    return (step < 0 || is_ready(step)) && (!enters || may_enter_region(actor));
+  }
 
   // All below: with the mutex held.
-  std::int64_t append(LogKind kind, int actor, int point, int step, std::uint32_t hit, std::int64_t value);
-  std::int64_t park(int actor, int point, int step, std::uint32_t hit);
-  int match_step(int actor, int point, std::uint32_t hit) const;
-  bool is_ready(int step) const;
+  void recover() const;
+  void count_open() const;
+  void wake_granted() const;
+  std::int64_t append(const LogEntry& entry);
+  void set_state(int actor, ActorState state) const;
+  void park(int actor, int point, int step, std::uint32_t hit);
   void complete_step(int step, std::int64_t log_index);
-  void grant(int actor);
-  void grant_ready_steps(int completed);
-  bool may_enter_region(int actor) const;
+  void grant(int actor) const;
+  void mark_ready_by_one(int step);
   void leave_region(int actor);
   void hand_over_region();
   void end_actor_locked(int actor);

@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <map>
@@ -16,9 +17,6 @@
 namespace racelab::board {
 
 namespace {
-
-// About 30 us of spinning: a wake-up through the kernel costs about 50 us when the other core sleeps.
-constexpr int k_spin_turns = 1500;
 
 void put_name(Name& target, const std::string& name, const char* what) {
   if (name.empty() || name.size() >= k_name_size) {
@@ -44,8 +42,28 @@ void init_mutex(pthread_mutex_t& mutex) {
   pthread_mutexattr_destroy(&attributes);
 }
 
+void write_edges(Memory& m, const Plan& plan) {
+  Header& h = m.header;
+  h.edges_go_forward = 1;
+  for (const auto& [before, after] : plan.edges) {
+    RACELAB_ASSERT(before >= 0 && after >= 0 && before < h.steps && after < h.steps);
+    m.edges[h.edges++] = {before, after};
+    h.edges_go_forward &= before < after ? 1U : 0U;
+  }
+  std::stable_sort(m.edges.begin(), m.edges.begin() + h.edges,
+                   [](const EdgeSlot& a, const EdgeSlot& b) { return a.before < b.before; });
+  for (int i = 0, edge = 0; i < h.steps; ++i) {
+    m.steps[i].edges = edge;
+    while (edge < h.edges && m.edges[edge].before == i) {
+      ++edge;
+    }
+    m.steps[i].edges_end = edge;
+  }
+}
+
 void write_plan(Memory& m, const Plan& plan) {
   Header& h = m.header;
+  std::map<int, int> last_of; // actor -> its last step so far
   std::map<std::string, int> points, actors;
   for (const PlannedPoint& p : plan.points) {
     PointSlot& slot = m.points[h.points];
@@ -59,23 +77,28 @@ void write_plan(Memory& m, const Plan& plan) {
     m.locks[h.locks++].holder = -1;
   }
   for (const PlannedStep& s : plan.steps) {
-    if (!actors.count(s.actor)) {
+    const bool is_new = !actors.count(s.actor);
+    if (is_new) {
       check_limit(actors.size() + 1, k_max_actors, "actors");
       ActorSlot& slot = m.actors[h.actors];
       put_name(slot.name, s.actor, "actor");
       slot.state = ActorState::expected;
-      slot.point = slot.step = slot.lock = -1;
+      slot.point = slot.step = slot.lock = slot.first_step = slot.woken_by_core = -1;
       actors[s.actor] = h.actors++;
     }
     if (!points.count(s.point)) {
       throw std::runtime_error("step names the point '" + s.point + "', which the plan does not declare");
     }
-    m.steps[h.steps++] = {actors[s.actor], points[s.point], static_cast<std::uint32_t>(s.hit), 0, 0};
+    StepSlot& step = m.steps[h.steps];
+    step.actor = actors[s.actor];
+    step.point = points[s.point];
+    m.points[step.point].has_steps = 1;
+    step.hit = static_cast<std::uint32_t>(s.hit);
+    step.next_of_actor = -1;
+    (is_new ? m.actors[step.actor].first_step : m.steps[last_of[step.actor]].next_of_actor) = h.steps;
+    last_of[step.actor] = h.steps++;
   }
-  for (const auto& [before, after] : plan.edges) {
-    RACELAB_ASSERT(before >= 0 && after >= 0 && before < h.steps && after < h.steps);
-    m.edges[h.edges++] = {before, after};
-  }
+  write_edges(m, plan);
 }
 
 } // namespace
@@ -103,9 +126,11 @@ Board Board::create(const Plan& plan) {
   h.size = sizeof(Memory);
   h.stuck_step = -1;
   h.region_owner = -1;
-  h.spin = std::thread::hardware_concurrency() > 1 ? k_spin_turns : 0;
+  h.first_to_wake = -1;
+  h.may_spin = std::thread::hardware_concurrency() > 1 ? 1 : 0;
   init_mutex(h.mutex);
   write_plan(board.memory(), plan);
+  board.count_open();
   return board;
 }
 
@@ -206,10 +231,7 @@ std::string Board::point_name(int point) const {
 }
 
 unsigned Board::hits(int actor, int point) const {
-  lock();
-  const unsigned n = memory().hits[actor][point];
-  unlock();
-  return n;
+  return memory().hits[actor][point].load(std::memory_order_relaxed);
 }
 
 std::vector<LogEntry> Board::log_from(std::uint32_t first) const {

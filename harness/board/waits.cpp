@@ -92,7 +92,9 @@ int Board::overtaken_step(const std::vector<WaitEdge>& cycle) const {
 // `start` has just begun to wait, so that any new cycle goes through it.
 void Board::detect_cycle(int start) {
   Header& h = memory().header;
-  if (h.let_go) {
+  const ActorSlot& a = memory().actors[start];
+  const bool may_wait_for_itself = a.step >= 0 && !(h.edges_go_forward && a.first_step == a.step);
+  if (h.let_go || (h.waiting < 2 && !may_wait_for_itself)) {
     return;
   }
   std::vector<WaitEdge> path;

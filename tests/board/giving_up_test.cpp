@@ -89,6 +89,13 @@ TEST(ScheduleThatIsGivenUp, SaysSoInTheLogOnce) {
   EXPECT_EQ(times, 1);
 }
 
+TEST(ActorWhoseEarlierStepIsLaterInThePlan, MakesTheScheduleUnreachableAtOnce) {
+  Board board = Board::create(plan_of({"a p", "a q"}, {{1, 0}}));
+  pass(board, enter(board, "a"), "p");
+  EXPECT_EQ(board.picture().state, ScheduleState::unreachable);
+  EXPECT_EQ(board.picture().stuck_step, 1);
+}
+
 TEST(ActorThatComesToItsLaterStepFirst, MakesTheScheduleUnreachableAtOnce) {
   Board board = Board::create(in_order({"a p", "a q"}));
   const int a = enter(board, "a");

@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -161,6 +162,76 @@ TEST(ProcessKilledWithTheMutex, StopsNobody) {
   EXPECT_THAT(passes(board), ElementsAre("a p#1", "b p#1"));
   close(told[0]);
   close(told[1]);
+}
+
+// Runs `part` on the board's bytes in a process that has the mutex and dies with it.
+template <class Part> void change_and_die(const Board& board, Part part) {
+  Child child(board, [&](Board& own) {
+    void* at = mmap(nullptr, sizeof(Memory), PROT_READ | PROT_WRITE, MAP_SHARED, board.fd(), 0);
+    own.lock_for_test();
+    part(*static_cast<Memory*>(at));
+    raise(SIGKILL);
+  });
+  child.wait();
+}
+
+TEST(ProcessKilledAfterItsStepBeforeItsGrant, IsStoodInForByTheNextWithTheMutex) {
+  Board board = Board::create(in_order({"a p", "b p", "c p"}));
+  const int b = enter(board, "b"), c = enter(board, "c");
+  Cast cast(board);
+  cast.play(b, {"p"});
+  cast.play(c, {"p"});
+  ASSERT_TRUE(await_parked(board, b) && await_parked(board, c));
+  change_and_die(board, [](Memory& m) { m.steps[0].done = 1; });
+  EXPECT_EQ(board.picture().recovered, 1U);
+  cast.join();
+  EXPECT_EQ(board.picture().state, ScheduleState::complete);
+  EXPECT_THAT(passes(board), ElementsAre("b p#1", "c p#1"));
+}
+
+TEST(ProcessKilledAfterItsLastStep, LeavesACompleteSchedule) {
+  Board board = Board::create(in_order({"a p"}));
+  change_and_die(board, [](Memory& m) { m.steps[0].done = 1; });
+  EXPECT_EQ(board.picture().state, ScheduleState::complete);
+}
+
+TEST(ProcessKilledWhileItLetsEverybodyGo, IsStoodInForByTheNextWithTheMutex) {
+  Board board = Board::create(in_order({"a p", "b p", "c p"}));
+  Cast cast(board);
+  for (const char* name : {"b", "c"}) {
+    const int actor = enter(board, name);
+    cast.play(actor, {"p"});
+    ASSERT_TRUE(await_parked(board, actor));
+  }
+  change_and_die(board, [](Memory& m) {
+    m.header.state = ScheduleState::stalled;
+    m.header.let_go = 1;
+  });
+  EXPECT_EQ(board.picture().recovered, 1U);
+  cast.join();
+  EXPECT_EQ(passes(board).size(), 2U);
+}
+
+TEST(ProcessKilledAfterItsGrantBeforeItsCall, IsStoodInForOnceItIsReportedDead) {
+  Board board = Board::create(in_order({"a p", "b p"}));
+  const int b = enter(board, "b");
+  Cast cast(board);
+  cast.play(b, {"p"});
+  ASSERT_TRUE(await_parked(board, b));
+  void* at = mmap(nullptr, sizeof(Memory), PROT_READ | PROT_WRITE, MAP_SHARED, board.fd(), 0);
+  Memory& memory = *static_cast<Memory*>(at);
+  const auto asleep = [&] { return memory.actors[static_cast<std::size_t>(b)].wake.load() == Wake::sleeping; };
+  ASSERT_TRUE(await(asleep));
+  memory.steps[0].done = 1; // as a process that did all but the call, which would come after the mutex is free
+  memory.steps[1].open_before = 0;
+  memory.header.open_steps = 1;
+  memory.header.waiting = 0;
+  memory.actors[static_cast<std::size_t>(b)].state = ActorState::running;
+  memory.actors[static_cast<std::size_t>(b)].wake.store(Wake::granted);
+  board.end_process(0x7fffffff);
+  cast.join();
+  EXPECT_EQ(board.picture().state, ScheduleState::complete);
+  munmap(at, sizeof(Memory));
 }
 
 TEST(EndOfAProcess, EndsAllItsActorsAndNobodyElse) {
