@@ -5,10 +5,12 @@
 #include "base/assert.h"
 #include "board/clock.h"
 #include "board/futex.h"
+#include "board/mutex.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <limits>
 
 #include <sched.h>
 
@@ -16,27 +18,36 @@ namespace racelab::board {
 
 namespace {
 
-// The mutex is held for a fraction of a microsecond; who finds it taken looks again for about two before it sleeps.
-constexpr int k_lock_looks = 40;
+// ns; the first summand may be anything.
+std::int64_t clamped_sum(std::int64_t some, std::int64_t more) {
+  return some > 0 && more > std::numeric_limits<std::int64_t>::max() - some ? std::numeric_limits<std::int64_t>::max()
+                                                                            : some + more;
+}
+
+// `some` may be anything, and wraps.
+std::int32_t wrapped_sum(std::int32_t some, std::int32_t more) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(some) + static_cast<std::uint32_t>(more));
+}
 
 } // namespace
 
-void Board::lock() const {
-  pthread_mutex_t& mutex = memory().header.mutex;
-  int rc = pthread_mutex_trylock(&mutex);
-  for (int i = 0; rc == EBUSY && i < k_lock_looks && memory().header.may_spin; ++i) {
-    cpu_relax();
-    rc = pthread_mutex_trylock(&mutex);
+bool Board::lock() const {
+  if (is_broken()) {
+    return false;
   }
-  if (rc == EBUSY) {
-    rc = pthread_mutex_lock(&mutex);
-  }
+  const int rc = lock_mutex(memory().header.mutex, memory().header.may_spin != 0, m_patience);
   if (rc == EOWNERDEAD) {
-    pthread_mutex_consistent(&mutex);
+    pthread_mutex_consistent(&memory().header.mutex);
     recover();
-    return;
+    return true;
   }
-  RACELAB_ASSERT(rc == 0);
+  if (rc != 0 && !m_broken.exchange(true)) {
+    for (int i = 0; i < actors(); ++i) { // the parked ones find it broken, too
+      memory().actors[i].wake.exchange(Wake::granted, std::memory_order_acq_rel);
+      wake_sleeper(memory().actors[i].wake);
+    }
+  }
+  return rc == 0;
 }
 
 void Board::unlock() const {
@@ -44,12 +55,13 @@ void Board::unlock() const {
   Header& h = memory().header;
   std::array<int, k_most> sleepers{};
   int count = 0;
-  for (; h.first_to_wake >= 0; h.first_to_wake = memory().actors[h.first_to_wake].next_to_wake) {
+  for (int i = 0, actor = h.first_to_wake; i < k_max_actors && is_actor(actor); ++i) {
     if (count < k_most) {
-      sleepers[count++] = h.first_to_wake;
+      sleepers[count++] = actor;
     } else { // nobody waits for it alone
-      wake_sleeper(memory().actors[h.first_to_wake].wake);
+      wake_sleeper(memory().actors[actor].wake);
     }
+    actor = h.first_to_wake = memory().actors[actor].next_to_wake;
   }
   const int rc = pthread_mutex_unlock(&h.mutex);
   RACELAB_ASSERT(rc == 0);
@@ -69,9 +81,9 @@ void Board::recover() const {
     h.state = ScheduleState::complete;
   }
   h.first_to_wake = -1;
-  for (int i = 0; i < h.actors; ++i) {
+  for (int i = 0; i < actors(); ++i) {
     const ActorSlot& a = memory().actors[i];
-    const bool may_go = h.let_go || (a.step >= 0 ? is_ready(a.step) : h.region_owner == i);
+    const bool may_go = h.let_go || (is_index(a.step, steps()) ? is_ready(a.step) : h.region_owner == i);
     if (a.state == ActorState::parked && may_go) {
       grant(i);
     }
@@ -85,17 +97,18 @@ void Board::count_open() const {
   const auto is_waiting = [](const ActorSlot& a) {
     return a.state == ActorState::parked || a.state == ActorState::wanting;
   };
-  h.waiting = static_cast<std::int32_t>(std::count_if(m.actors.begin(), m.actors.begin() + h.actors, is_waiting));
+  h.waiting = static_cast<std::int32_t>(std::count_if(m.actors.begin(), m.actors.begin() + actors(), is_waiting));
   h.open_steps = 0;
-  for (int i = 0; i < h.steps; ++i) {
+  for (int i = 0; i < steps(); ++i) {
     m.steps[i].open_before = 0;
     if (!m.steps[i].done) {
       ++h.open_steps;
     }
   }
-  for (int i = 0; i < h.edges; ++i) {
-    if (!m.steps[m.edges[i].before].done) {
-      ++m.steps[m.edges[i].after].open_before;
+  for (int i = 0; i < edges(); ++i) {
+    const EdgeSlot& e = m.edges[i];
+    if (is_index(e.before, steps()) && is_index(e.after, steps()) && !m.steps[e.before].done) {
+      ++m.steps[e.after].open_before;
     }
   }
 }
@@ -103,7 +116,7 @@ void Board::count_open() const {
 // Calls everybody whose turn has come: who granted it may have died before it did so. Those who are awake do not
 // notice.
 void Board::wake_granted() const {
-  for (int i = 0; i < memory().header.actors; ++i) {
+  for (int i = 0; i < actors(); ++i) {
     ActorSlot& a = memory().actors[i];
     if (a.wake.load(std::memory_order_acquire) == Wake::granted) {
       wake_sleeper(a.wake);
@@ -128,31 +141,35 @@ std::int64_t Board::append(const LogEntry& entry) {
 void Board::set_state(int actor, ActorState state) const {
   const auto waits = [](ActorState s) { return s == ActorState::parked || s == ActorState::wanting ? 1 : 0; };
   ActorSlot& a = memory().actors[actor];
-  memory().header.waiting += waits(state) - waits(a.state);
+  std::int32_t& waiting = memory().header.waiting;
+  waiting = wrapped_sum(waiting, waits(state) - waits(a.state));
   a.state = state;
 }
 
 int Board::enter_actor(std::string_view name, int pid, int tid, std::uint64_t ident) {
-  lock();
+  if (!lock()) {
+    return -1;
+  }
   Header& h = memory().header;
   std::string chosen(name.substr(0, k_name_size - 1));
   const std::string wanted = chosen.substr(0, k_name_size - 8); // room for an ordinal
   int slot = -1;
   for (int ordinal = 2; slot < 0; ++ordinal) {
     int found = -1;
-    for (int i = 0; i < h.actors; ++i) {
-      if (chosen == memory().actors[i].name.data()) {
+    for (int i = 0; i < actors(); ++i) {
+      if (chosen == text_of(memory().actors[i].name)) {
         found = i;
         break;
       }
     }
     if (found < 0) {
-      if (h.actors == k_max_actors) {
+      slot = actors();
+      if (slot == k_max_actors) {
         ++h.actors_lost;
         unlock();
         return -1;
       }
-      slot = h.actors++;
+      h.actors = slot + 1;
     } else if (memory().actors[found].state == ActorState::expected) {
       slot = found;
     } else {
@@ -160,7 +177,7 @@ int Board::enter_actor(std::string_view name, int pid, int tid, std::uint64_t id
     }
   }
   ActorSlot& a = memory().actors[slot];
-  std::strncpy(a.name.data(), chosen.c_str(), k_name_size - 1);
+  std::strncpy(a.name.data(), chosen.c_str(), k_name_size); // at most k_name_size - 1 characters: zeros to the end
   a.pid = pid;
   a.tid = tid;
   a.ident = ident;
@@ -175,14 +192,20 @@ int Board::enter_actor(std::string_view name, int pid, int tid, std::uint64_t id
 }
 
 void Board::end_actor(int actor) {
-  lock();
-  end_actor_locked(actor);
+  if (!lock()) {
+    return;
+  }
+  if (is_actor(actor)) {
+    end_actor_locked(actor);
+  }
   unlock();
 }
 
 void Board::end_process(int pid) {
-  lock();
-  for (int i = 0; i < memory().header.actors; ++i) {
+  if (!lock()) {
+    return;
+  }
+  for (int i = 0; i < actors(); ++i) {
     if (memory().actors[i].pid == pid) {
       end_actor_locked(i);
     }
@@ -199,7 +222,7 @@ void Board::end_actor_locked(int actor) {
   }
   set_state(actor, ActorState::ended);
   append({now_ns(), 0, actor, -1, -1, 0, LogKind::actor_end});
-  for (int i = 0; i < h.locks; ++i) {
+  for (int i = 0; i < locks(); ++i) {
     if (memory().locks[i].holder == actor) {
       memory().locks[i].holder = -1; // a dead process holds nothing in the others; a live one should have released it
       memory().locks[i].depth = 0;
@@ -212,7 +235,7 @@ void Board::end_actor_locked(int actor) {
   if (h.state != ScheduleState::open) {
     return;
   }
-  for (int i = 0; i < h.steps; ++i) {
+  for (int i = 0; i < steps(); ++i) {
     if (memory().steps[i].actor == actor && !memory().steps[i].done) {
       h.stuck_step = i;
       give_up_locked(ScheduleState::unreachable);
@@ -226,11 +249,18 @@ int Board::match_step(int actor, int point, std::uint32_t hit) {
   if (!memory().points[point].has_steps || h.let_go) {
     return -1;
   }
+  const int count = steps();
+  const auto next_of = [&](int step) { // steps of an actor are in the plan's order
+    const int next = memory().steps[step].next_of_actor;
+    return next > step ? index_or_none(next, count) : -1;
+  };
   ActorSlot& a = memory().actors[actor];
-  while (a.first_step >= 0 && memory().steps[a.first_step].done) {
-    a.first_step = memory().steps[a.first_step].next_of_actor;
+  int first = index_or_none(a.first_step, count);
+  while (first >= 0 && memory().steps[first].done) {
+    first = next_of(first);
   }
-  for (int i = a.first_step; i >= 0; i = memory().steps[i].next_of_actor) {
+  a.first_step = first;
+  for (int i = first; i >= 0; i = next_of(i)) {
     const StepSlot& s = memory().steps[i];
     if (!s.done && s.point == point && (s.hit == 0 || s.hit == hit)) {
       return i;
@@ -255,7 +285,7 @@ void Board::grant(int actor) const {
 void Board::mark_ready_by_one(int step) {
   StepSlot& s = memory().steps[step];
   const std::uint32_t open = s.open_before.load(std::memory_order_relaxed) - 1;
-  if (open == 0 && memory().header.waiting > 0) {
+  if (open == 0 && memory().header.waiting > 0 && is_actor(s.actor)) {
     const ActorSlot& a = memory().actors[s.actor];
     if (a.state == ActorState::parked && a.step == step) {
       grant(s.actor);
@@ -269,11 +299,15 @@ void Board::complete_step(int step, std::int64_t log_index) {
   StepSlot& s = memory().steps[step];
   s.log_index = log_index < 0 ? 0 : static_cast<std::uint64_t>(log_index);
   s.done = 1;
-  if (--h.open_steps == 0) {
+  h.open_steps = wrapped_sum(h.open_steps, -1);
+  if (h.open_steps == 0) {
     h.state = ScheduleState::complete;
   }
-  for (int i = s.edges; i < s.edges_end; ++i) {
-    mark_ready_by_one(memory().edges[i].after);
+  const int end = clamped(s.edges_end, edges());
+  for (int i = std::max(s.edges, 0); i < end; ++i) {
+    if (const int after = memory().edges[i].after; is_index(after, steps())) {
+      mark_ready_by_one(after);
+    }
   }
 }
 
@@ -294,7 +328,7 @@ void Board::hand_over_region() {
   Header& h = memory().header;
   h.region_owner = -1;
   int first = -1;
-  for (int i = 0; i < h.actors; ++i) {
+  for (int i = 0; i < actors(); ++i) {
     const ActorSlot& a = memory().actors[i];
     if (a.state == ActorState::parked && a.step < 0 &&
         (first < 0 || a.park_number < memory().actors[first].park_number)) {
@@ -318,25 +352,39 @@ std::int64_t Board::look_for_turn(int actor, int step, bool enters) const {
   return now_ns();
 }
 
-// Sleeps until the actor's turn has come. The mutex is let go meanwhile.
-void Board::park(int actor, int point, int step, std::uint32_t hit) {
+// Sleeps until the actor's turn has come. The mutex is let go meanwhile. False if the board broke: then it is not held.
+bool Board::park(int actor, int point, int step, std::uint32_t hit) {
   Header& h = memory().header;
   ActorSlot& a = memory().actors[actor];
   a.point = point;
   a.step = step;
-  a.wake.store(Wake::waiting, std::memory_order_relaxed);
+  a.wake.exchange(Wake::waiting, std::memory_order_acq_rel);
   a.parked_since = now_ns();
   a.park_number = h.next_park_number++;
   set_state(actor, ActorState::parked);
   append({a.parked_since, 0, actor, point, step, hit, LogKind::parked});
   detect_cycle(actor);
-  unlock();
-  sleep_until_granted(a.wake);
-  lock();
+  for (;;) {
+    unlock();
+    if (!is_broken()) {
+      sleep_until_granted(a.wake);
+    }
+    if (!lock()) {
+      return false;
+    }
+    if (a.state != ActorState::parked) {
+      break;
+    }
+    a.wake.exchange(Wake::waiting, std::memory_order_acq_rel); // called by a process for which the board broke
+  }
   a.point = a.step = -1;
+  return true;
 }
 
 std::int64_t Board::pass(int actor, int point) {
+  if (is_broken() || !is_index(actor, k_max_actors) || !is_index(point, points())) { // the rest needs the mutex
+    return -1;
+  }
   Header& h = memory().header;
   ActorSlot& a = memory().actors[actor];
   const PointSlot& p = memory().points[point];
@@ -347,16 +395,24 @@ std::int64_t Board::pass(int actor, int point) {
   const bool is_early = !may_pass(actor, step, enters);
   const std::int64_t arrived = now_ns();
   std::int64_t now = is_early ? look_for_turn(actor, step, enters) : arrived;
-  lock();
+  if (!lock()) {
+    return -1;
+  }
+  if (!is_actor(actor)) {
+    unlock();
+    return -1;
+  }
   if (h.let_go) {
     step = -1;
   }
   if (!may_pass(actor, step, enters)) {
-    park(actor, point, step, hit);
+    if (!park(actor, point, step, hit)) {
+      return -1;
+    }
     now = now_ns();
   }
   const std::int64_t waited = is_early ? now - arrived : 0;
-  a.waited += waited;
+  a.waited = clamped_sum(a.waited, waited);
 
   if (enters && !h.let_go) {
     h.region_owner = actor;
@@ -375,11 +431,11 @@ std::int64_t Board::pass(int actor, int point) {
 }
 
 void Board::lock_wanted(int actor, int lock_id) {
-  lock();
-  const LockSlot& l = memory().locks[lock_id];
-  if (l.holder != actor) {
-    ActorSlot& a = memory().actors[actor];
-    a.lock = lock_id;
+  if (!lock()) {
+    return;
+  }
+  if (is_actor(actor) && is_index(lock_id, locks()) && memory().locks[lock_id].holder != actor) {
+    memory().actors[actor].lock = lock_id;
     set_state(actor, ActorState::wanting);
     detect_cycle(actor);
   }
@@ -387,41 +443,55 @@ void Board::lock_wanted(int actor, int lock_id) {
 }
 
 void Board::lock_taken(int actor, int lock_id) {
-  lock();
-  LockSlot& l = memory().locks[lock_id];
-  ActorSlot& a = memory().actors[actor];
-  a.lock = -1;
-  set_state(actor, ActorState::running);
-  l.depth = l.holder == actor ? l.depth + 1 : 1;
-  l.holder = actor;
+  if (!lock()) {
+    return;
+  }
+  if (is_actor(actor) && is_index(lock_id, locks())) {
+    LockSlot& l = memory().locks[lock_id];
+    memory().actors[actor].lock = -1;
+    set_state(actor, ActorState::running);
+    l.depth = l.holder == actor ? l.depth + 1 : 1;
+    l.holder = actor;
+  }
   unlock();
 }
 
 void Board::lock_not_taken(int actor) {
-  lock();
-  ActorSlot& a = memory().actors[actor];
-  a.lock = -1;
-  set_state(actor, ActorState::running);
+  if (!lock()) {
+    return;
+  }
+  if (is_actor(actor)) {
+    memory().actors[actor].lock = -1;
+    set_state(actor, ActorState::running);
+  }
   unlock();
 }
 
 void Board::lock_released(int actor, int lock_id) {
-  lock();
-  LockSlot& l = memory().locks[lock_id];
-  if (l.holder == actor && --l.depth == 0) {
-    l.holder = -1;
+  if (!lock()) {
+    return;
+  }
+  if (is_actor(actor) && is_index(lock_id, locks())) {
+    LockSlot& l = memory().locks[lock_id];
+    if (l.holder == actor && --l.depth == 0) {
+      l.holder = -1;
+    }
   }
   unlock();
 }
 
 void Board::log_tokens(int actor, std::int64_t count) {
-  lock();
+  if (!lock()) {
+    return;
+  }
   append({now_ns(), count, actor, -1, -1, 0, LogKind::tokens});
   unlock();
 }
 
 bool Board::give_up(ScheduleState why) {
-  lock();
+  if (!lock()) {
+    return false;
+  }
   const bool was_open = memory().header.state == ScheduleState::open && !memory().header.let_go;
   if (was_open) {
     give_up_locked(why);
@@ -435,7 +505,7 @@ void Board::give_up_locked(ScheduleState why) {
   h.state = why;
   h.let_go = 1;
   append({now_ns(), static_cast<std::int64_t>(why), -1, -1, h.stuck_step, 0, LogKind::given_up});
-  for (int i = 0; i < h.actors; ++i) {
+  for (int i = 0; i < actors(); ++i) {
     const ActorSlot& a = memory().actors[i];
     if (a.state == ActorState::parked) {
       append({now_ns(), 0, i, a.point, a.step, 0, LogKind::released});
@@ -445,7 +515,9 @@ void Board::give_up_locked(ScheduleState why) {
 }
 
 int Board::agent_attached() {
-  lock();
+  if (!lock()) {
+    return -1;
+  }
   const auto number = static_cast<int>(memory().header.attached++);
   unlock();
   return number;

@@ -16,11 +16,18 @@
 // What it cannot do. It knows only the waiting that it is told of. A wait in a lock it does not know is seen by the
 // harness's watcher instead, which calls give_up().
 //
+// The memory belongs to the program under test, which may overwrite it. Whatever it then holds, no call reads or writes
+// beside the board, and none waits for longer than its patience for the mutex; afterwards the board is broken for this
+// process: it holds nobody and logs nothing more.
+//
 // A process that dies holding the mutex is noticed by the next one to take it (EOWNERDEAD), which counts and grants
 // anew what follows from the steps that are done; its actors are ended by end_process(), which the harness calls for
 // every process it sees die, and which also calls those whom that process granted and did not come to wake.
+#include "board/check.h"
 #include "board/layout.h"
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -51,14 +58,17 @@ struct Plan {
   std::vector<std::pair<int, int>> edges; // (before, after): indexes into steps
 };
 
+// A board holds its mutex for microseconds; a process that was stopped in the middle gets this long.
+constexpr std::chrono::milliseconds k_patience{10'000};
+
 // One mapping of a board. Move-only; unmaps when it goes, the memory lives as long as any process has it.
 class Board {
 public:
   // Makes a board in a new memfd, which stays open in fd() and is not closed on exec. Throws std::runtime_error with
   // the reason (limits, no memory).
   static Board create(const Plan& plan);
-  // Maps an existing board. nullopt with `error` set: not a board, another format, truncated.
-  static std::optional<Board> map(int fd, std::string& error);
+  // Maps an existing board. nullopt with `error` set: not a board, another format, truncated, damaged.
+  static std::optional<Board> map(int fd, std::string& error, std::chrono::milliseconds patience = k_patience);
 
   Board(Board&& other) noexcept;
   Board& operator=(Board&& other) noexcept;
@@ -99,11 +109,15 @@ public:
   // already.
   bool give_up(ScheduleState why);
 
-  // Counts a process with an agent; returns its number, from 0.
+  // Counts a process with an agent; returns its number, from 0; -1 if the board is broken.
   int agent_attached();
   void count_lost_fact() { memory().header.facts_lost.fetch_add(1, std::memory_order_relaxed); }
 
-  // A consistent copy of everything but the log, made under the mutex.
+  // The mutex cannot be had any more: see above.
+  bool is_broken() const { return m_broken.load(std::memory_order_relaxed); }
+
+  // A consistent copy of everything but the log, made under the mutex; every index in it is one of the picture or -1.
+  // Empty if the board is broken.
   struct Picture {
     ScheduleState state = ScheduleState::open;
     int stuck_step = -1;
@@ -139,16 +153,20 @@ public:
   unsigned hits(int actor, int point) const;
   // Log entries from `first` on; entries below log_count never change.
   std::vector<LogEntry> log_from(std::uint32_t first) const;
-  std::uint32_t log_count() const { return memory().header.log_count.load(std::memory_order_acquire); }
+  std::uint32_t log_count() const {
+    return std::min(memory().header.log_count.load(std::memory_order_acquire), k_log_capacity);
+  }
 
   // For tests: leaves the mutex locked, as a process killed inside would.
   void lock_for_test() { lock(); }
+  void set_patience_for_test(std::chrono::milliseconds patience) { m_patience = patience; }
 
 private:
   Board(int fd, Memory* memory) : m_fd(fd), m_memory(memory) {}
 
   Memory& memory() const { return *m_memory; }
-  void lock() const;
+  // False if the board is broken: then nothing is locked.
+  bool lock() const;
   void unlock() const; // and calls those who were granted meanwhile and sleep
 
   // Without the mutex, by the actor's own thread.
@@ -161,13 +179,21 @@ private:
     return (step < 0 || is_ready(step)) && (!enters || may_enter_region(actor));
   }
 
+  int points() const { return clamped(memory().header.points, k_max_points); }
+  int actors() const { return clamped(memory().header.actors, k_max_actors); }
+  int steps() const { return clamped(memory().header.steps, k_max_steps); }
+  int edges() const { return clamped(memory().header.edges, k_max_edges); }
+  int locks() const { return clamped(memory().header.locks, k_max_locks); }
+  bool is_actor(int actor) const { return is_index(actor, actors()); }
+  std::vector<WaitEdge> chain() const;
+
   // All below: with the mutex held.
   void recover() const;
   void count_open() const;
   void wake_granted() const;
   std::int64_t append(const LogEntry& entry);
   void set_state(int actor, ActorState state) const;
-  void park(int actor, int point, int step, std::uint32_t hit);
+  bool park(int actor, int point, int step, std::uint32_t hit);
   void complete_step(int step, std::int64_t log_index);
   void grant(int actor) const;
   void mark_ready_by_one(int step);
@@ -183,6 +209,8 @@ private:
 
   int m_fd = -1;
   Memory* m_memory = nullptr;
+  std::chrono::milliseconds m_patience = k_patience;
+  mutable std::atomic<bool> m_broken{false};
 };
 
 } // namespace racelab::board

@@ -2,6 +2,7 @@
 #include "board/board.h"
 
 #include "base/assert.h"
+#include "board/mutex.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -31,15 +32,6 @@ void check_limit(std::size_t count, int limit, const char* what) {
     throw std::runtime_error(std::string("too many ") + what + ": " + std::to_string(count) + ", at most " +
                              std::to_string(limit) + " fit on the board");
   }
-}
-
-void init_mutex(pthread_mutex_t& mutex) {
-  pthread_mutexattr_t attributes;
-  pthread_mutexattr_init(&attributes);
-  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-  RACELAB_ASSERT(pthread_mutex_init(&mutex, &attributes) == 0);
-  pthread_mutexattr_destroy(&attributes);
 }
 
 void write_edges(Memory& m, const Plan& plan) {
@@ -134,7 +126,7 @@ Board Board::create(const Plan& plan) {
   return board;
 }
 
-std::optional<Board> Board::map(int fd, std::string& error) {
+std::optional<Board> Board::map(int fd, std::string& error, std::chrono::milliseconds patience) {
   struct stat info {};
   if (fstat(fd, &info) != 0) {
     error = std::string("the board's descriptor is not open: ") + std::strerror(errno);
@@ -157,10 +149,23 @@ std::optional<Board> Board::map(int fd, std::string& error) {
     munmap(at, sizeof(Memory));
     return std::nullopt;
   }
-  return Board(-1, static_cast<Memory*>(at));
+  Board board(-1, static_cast<Memory*>(at));
+  board.m_patience = patience;
+  if (!board.lock()) {
+    error = "a damaged board: its mutex cannot be taken";
+    return std::nullopt;
+  }
+  const auto damage = find_damage(board.memory());
+  board.unlock();
+  if (damage) {
+    error = "a damaged board: " + *damage;
+    return std::nullopt;
+  }
+  return board;
 }
 
-Board::Board(Board&& other) noexcept : m_fd(other.m_fd), m_memory(other.m_memory) {
+Board::Board(Board&& other) noexcept
+    : m_fd(other.m_fd), m_memory(other.m_memory), m_patience(other.m_patience), m_broken(other.is_broken()) {
   other.m_fd = -1;
   other.m_memory = nullptr;
 }
@@ -168,6 +173,8 @@ Board::Board(Board&& other) noexcept : m_fd(other.m_fd), m_memory(other.m_memory
 Board& Board::operator=(Board&& other) noexcept {
   std::swap(m_fd, other.m_fd);
   std::swap(m_memory, other.m_memory);
+  std::swap(m_patience, other.m_patience);
+  m_broken = other.m_broken.exchange(m_broken);
   return *this;
 }
 
@@ -181,8 +188,8 @@ Board::~Board() {
 }
 
 int Board::find_point(std::string_view name) const {
-  for (int i = 0; i < memory().header.points; ++i) {
-    if (name == memory().points[i].name.data()) {
+  for (int i = 0; i < points(); ++i) {
+    if (name == text_of(memory().points[i].name)) {
       return i;
     }
   }
@@ -190,48 +197,70 @@ int Board::find_point(std::string_view name) const {
 }
 
 int Board::find_lock(std::string_view name) const {
-  for (int i = 0; i < memory().header.locks; ++i) {
-    if (name == memory().locks[i].name.data()) {
+  for (int i = 0; i < locks(); ++i) {
+    if (name == text_of(memory().locks[i].name)) {
       return i;
     }
   }
   return -1;
 }
 
-Board::Picture Board::picture() const {
-  lock();
+// The cycle, or nothing where it names what is not there.
+std::vector<WaitEdge> Board::chain() const {
   const Header& h = memory().header;
+  std::vector<WaitEdge> chain(h.chain.begin(), h.chain.begin() + clamped(h.chain_length, k_max_wait_chain));
+  for (WaitEdge& wait : chain) {
+    wait.point = index_or_none(wait.point, points());
+    wait.step = index_or_none(wait.step, steps());
+    wait.lock = index_or_none(wait.lock, locks());
+    if (!is_actor(wait.actor) || !is_actor(wait.other)) {
+      return {};
+    }
+  }
+  return chain;
+}
+
+Board::Picture Board::picture() const {
   Picture p;
+  if (!lock()) {
+    return p;
+  }
+  const Header& h = memory().header;
   p.state = h.state;
-  p.stuck_step = h.stuck_step;
-  p.chain.assign(h.chain.begin(), h.chain.begin() + h.chain_length);
-  for (int i = 0; i < h.actors; ++i) {
+  p.stuck_step = index_or_none(h.stuck_step, steps());
+  p.chain = chain();
+  for (int i = 0; i < actors(); ++i) {
     const ActorSlot& a = memory().actors[i];
-    p.actors.push_back({a.name.data(), a.state, a.pid, a.tid, a.ident, a.point, a.step, a.lock, a.waited});
+    p.actors.push_back({std::string(text_of(a.name)), a.state, a.pid, a.tid, a.ident, index_or_none(a.point, points()),
+                        index_or_none(a.step, steps()), index_or_none(a.lock, locks()), a.waited});
   }
-  for (int i = 0; i < h.steps; ++i) {
+  for (int i = 0; i < steps(); ++i) {
     const StepSlot& s = memory().steps[i];
-    p.steps.push_back({s.actor, s.point, s.hit, s.done != 0, s.log_index});
+    p.steps.push_back(
+        {index_or_none(s.actor, actors()), index_or_none(s.point, points()), s.hit, s.done != 0, s.log_index});
   }
-  for (int i = 0; i < h.locks; ++i) {
-    p.locks.push_back({memory().locks[i].name.data(), memory().locks[i].holder});
+  for (int i = 0; i < locks(); ++i) {
+    const LockSlot& l = memory().locks[i];
+    p.locks.push_back({std::string(text_of(l.name)), index_or_none(l.holder, actors())});
   }
   p.attached = h.attached;
   p.recovered = h.recovered;
   p.actors_lost = h.actors_lost;
   p.facts_lost = h.facts_lost.load();
   p.log_lost = h.log_lost.load();
-  p.log_count = h.log_count.load(std::memory_order_acquire);
+  p.log_count = log_count();
   unlock();
   return p;
 }
 
 std::string Board::point_name(int point) const {
-  return point >= 0 && point < memory().header.points ? memory().points[point].name.data() : std::string();
+  return is_index(point, points()) ? std::string(text_of(memory().points[point].name)) : std::string();
 }
 
 unsigned Board::hits(int actor, int point) const {
-  return memory().hits[actor][point].load(std::memory_order_relaxed);
+  return is_index(actor, k_max_actors) && is_index(point, points())
+             ? memory().hits[actor][point].load(std::memory_order_relaxed)
+             : 0;
 }
 
 std::vector<LogEntry> Board::log_from(std::uint32_t first) const {

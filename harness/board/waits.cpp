@@ -12,14 +12,20 @@ namespace racelab::board {
 // The open steps that must be done before this one, the nearest first. Not only its direct predecessors: whoever waits
 // for a step waits for all that comes before it, also where the actors between have not arrived yet.
 std::vector<int> Board::open_steps_before(int step) const {
-  const Header& h = memory().header;
-  std::vector<std::uint8_t> seen(static_cast<std::size_t>(h.steps), 0);
+  const int count = steps();
   std::vector<int> found;
+  if (!is_index(step, count)) {
+    return found;
+  }
+  std::vector<std::uint8_t> seen(static_cast<std::size_t>(count), 0);
   seen[step] = 1;
   for (bool more = true; more;) { // the edges of a list are in order: one sweep backwards finds all of them
     more = false;
-    for (int i = h.edges - 1; i >= 0; --i) {
+    for (int i = edges() - 1; i >= 0; --i) {
       const EdgeSlot& e = memory().edges[i];
+      if (!is_index(e.before, count) || !is_index(e.after, count)) {
+        continue;
+      }
       if (seen[e.after] && !seen[e.before] && !memory().steps[e.before].done) {
         seen[e.before] = 1;
         found.push_back(e.before);
@@ -34,16 +40,18 @@ std::vector<WaitEdge> Board::waits_of(int actor) const {
   const Header& h = memory().header;
   const ActorSlot& a = memory().actors[actor];
   std::vector<WaitEdge> waits;
-  if (a.state == ActorState::wanting && a.lock >= 0) {
+  if (a.state == ActorState::wanting && is_index(a.lock, locks())) {
     const int holder = memory().locks[a.lock].holder;
-    if (holder >= 0 && holder != actor) {
+    if (is_actor(holder) && holder != actor) {
       waits.push_back({actor, holder, -1, -1, a.lock, WaitKind::for_lock});
     }
   } else if (a.state == ActorState::parked && a.step >= 0) {
     for (const int step : open_steps_before(a.step)) {
-      waits.push_back({actor, memory().steps[step].actor, a.point, step, -1, WaitKind::for_event});
+      if (const int other = memory().steps[step].actor; is_actor(other)) {
+        waits.push_back({actor, other, a.point, step, -1, WaitKind::for_event});
+      }
     }
-  } else if (a.state == ActorState::parked && h.region_owner >= 0) {
+  } else if (a.state == ActorState::parked && is_actor(h.region_owner)) {
     waits.push_back({actor, h.region_owner, a.point, -1, -1, WaitKind::for_region});
   }
   return waits;
@@ -98,7 +106,7 @@ void Board::detect_cycle(int start) {
     return;
   }
   std::vector<WaitEdge> path;
-  std::vector<std::uint8_t> visited(static_cast<std::size_t>(h.actors), 0);
+  std::vector<std::uint8_t> visited(static_cast<std::size_t>(actors()), 0);
   if (!walk_waits(start, path, visited, start)) {
     return;
   }

@@ -52,7 +52,7 @@ std::optional<TreeView> Stillness::look(int pid, std::uint64_t events, std::uint
 std::string describe_stillness(const TreeView& view, const board::Board::Picture& picture, const board::Board& board) {
   std::string text;
   for (const auto& step : picture.steps) {
-    if (step.done) {
+    if (step.done || step.actor < 0) {
       continue;
     }
     const auto& actor = picture.actors[static_cast<std::size_t>(step.actor)];

@@ -240,7 +240,7 @@ void Watch::handle_stillness(const TreeView& view) {
   const bool lock_cycle = !picture.chain.empty() && picture.state != board::ScheduleState::impossible &&
                           std::all_of(picture.chain.begin(), picture.chain.end(), [&](const board::WaitEdge& w) {
                             const auto& actor = picture.actors[w.actor];
-                            return actor.state == board::ActorState::wanting && actor.lock == w.lock &&
+                            return actor.state == board::ActorState::wanting && w.lock >= 0 && actor.lock == w.lock &&
                                    picture.locks[w.lock].holder == w.other;
                           });
   const bool anybody_parked = std::any_of(picture.actors.begin(), picture.actors.end(),

@@ -77,6 +77,11 @@ result::WaitKind kind_of(board::WaitKind kind) {
                                                : result::WaitKind::for_event;
 }
 
+// ns; `time` may be anything that the program under test wrote.
+std::int64_t since(std::int64_t time, std::int64_t start_ns) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(start_ns));
+}
+
 // Names for the board's numbers.
 class Names {
 public:
@@ -108,7 +113,7 @@ void read_events(const Board& board, const Names& names, std::int64_t start_ns, 
   for (const board::LogEntry& entry : board.log_from(0)) {
     result::Event event;
     event.kind = kind_of(entry.kind);
-    event.time_ns = entry.time - start_ns;
+    event.time_ns = since(entry.time, start_ns);
     event.waited_ns = entry.kind == board::LogKind::pass ? entry.value : 0;
     event.tokens = entry.kind == board::LogKind::tokens ? entry.value : 0;
     event.actor = names.actor(entry.actor);
@@ -133,7 +138,7 @@ void read_facts(const std::string& file, const Names& names, std::int64_t start_
       fact["actor"] = names.actor(fact["actor"].get<int>());
     }
     if (fact.contains("time") && fact["time"].is_number_integer()) {
-      fact["time"] = fact["time"].get<std::int64_t>() - start_ns;
+      fact["time"] = since(fact["time"].get<std::int64_t>(), start_ns);
     }
     record.facts.push_back(std::move(fact));
   }

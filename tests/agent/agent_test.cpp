@@ -3,6 +3,11 @@
 #include "base/subprocess.h"
 #include "board/board.h"
 
+#include <algorithm>
+#include <random>
+#include <set>
+#include <thread>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -208,6 +213,40 @@ TEST(ProgramThatEndsBesideAParkedThread, EndsWithItsOwnStatus) {
     ASSERT_EQ(ended.exit_code, 7) << "run " << i << ": " << ended.err;
     EXPECT_EQ(board.picture().state, board::ScheduleState::unreachable);
   }
+}
+
+TEST(Stress, EightThreadsOfTwoProcessesKeepASeededOrder) {
+  constexpr int k_actors = 8, k_each = 50;
+  std::vector<int> order;
+  for (int i = 0; i < k_actors * k_each; ++i)
+    order.push_back(i % k_actors);
+  std::shuffle(order.begin(), order.end(), std::mt19937(20261129));
+  std::vector<board::PlannedStep> steps;
+  std::vector<std::string> wanted;
+  for (const int actor : order) {
+    steps.push_back({"t" + std::to_string(actor), "p", 0});
+    wanted.push_back(steps.back().actor + " pass p");
+  }
+  Board board = Board::create(plan(std::move(steps)));
+  Captured other;
+  std::thread starter([&] {
+    other = run("team", {{"RACELAB_BOARD", spec(board)}, {"RACELAB_TEST_FIRST_ACTOR", "4"}});
+  });
+  const Captured one = run("team", {{"RACELAB_BOARD", spec(board)}, {"RACELAB_TEST_FIRST_ACTOR", "0"}});
+  starter.join();
+  EXPECT_EQ(one.exit_code, 0) << one.err;
+  EXPECT_EQ(other.exit_code, 0) << other.err;
+
+  const auto picture = board.picture();
+  EXPECT_EQ(picture.state, board::ScheduleState::complete);
+  EXPECT_EQ(picture.attached, 2U);
+  EXPECT_EQ(picture.log_lost, 0U);
+  EXPECT_EQ(actors(board).size(), static_cast<std::size_t>(k_actors));
+  auto lines = log(board);
+  EXPECT_EQ(std::count_if(lines.begin(), lines.end(), [](const auto& line) { return line.ends_with(" tokens 2"); }),
+            k_actors * k_each);
+  std::erase_if(lines, [](const std::string& line) { return !line.ends_with(" pass p"); });
+  EXPECT_EQ(lines, wanted);
 }
 
 } // namespace

@@ -7,7 +7,9 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <pthread.h>
 #include <sys/wait.h>
@@ -156,6 +158,28 @@ int ends_beside_a_parked_thread() {
   return 7;
 }
 
+// Four threads, each with its share of the steps that the test has put in order: see Stress in agent_test.cpp.
+int team() {
+  const int first = std::atoi(std::getenv("RACELAB_TEST_FIRST_ACTOR"));
+  std::vector<std::thread> threads;
+  for (int i = first; i < first + 4; ++i) {
+    threads.emplace_back([i] {
+      racelab_actor(("t" + std::to_string(i)).c_str());
+      const int lock = racelab_lock_id("l");
+      for (int n = 0; n < 50; ++n) {
+        pass("p");
+        racelab_lock_wanted(lock);
+        racelab_lock_not_taken(lock);
+        racelab_tokens(2);
+        pass("q");
+      }
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
+  return 0;
+}
+
 } // namespace
 
 int run_program(const std::string& name) {
@@ -168,6 +192,7 @@ int run_program(const std::string& name) {
                                                   {"locks", locks},
                                                   {"tokens_and_lost_facts", tokens_and_lost_facts},
                                                   {"keeps_errno", keeps_errno},
+                                                  {"team", team},
                                                   {"ends_beside_a_parked_thread", ends_beside_a_parked_thread}};
   return programs.at(name)();
 }
