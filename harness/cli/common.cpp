@@ -88,7 +88,8 @@ std::string find_scenario(const std::string& file) {
 scenario::Scenario load_scenario(const std::string& name, const std::vector<std::string>& sets,
                                  const schedule::Catalogue& catalogue) {
   const std::string file = find_scenario(name);
-  const auto text = base::read_file(file);
+  constexpr std::size_t k_no_scenario = std::size_t{64} << 20U; // the parser has its own, smaller bound
+  const auto text = base::read_file(file, k_no_scenario);
   if (!text) {
     throw UserError(ExitCode::usage, text.error());
   }

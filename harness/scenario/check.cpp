@@ -1,5 +1,6 @@
 // The checks of read.h that need more than one place of the document.
 #include "base/text.h"
+#include "scenario/keys.h"
 #include "scenario/read.h"
 
 #include <algorithm>
@@ -35,6 +36,7 @@ public:
     check_times();
     check_tokens();
     check_expect();
+    check_size();
   }
 
 private:
@@ -157,6 +159,20 @@ private:
     for (const Value& rule : rules->items)
       if (!rule.has("status") && !rule.has("faults") && !rule.has("tokens_per_s"))
         m_diagnostics.add(rule.place, "this rule expects nothing: give it status, faults or tokens_per_s");
+  }
+
+  // A few hundred names on each of five axes would be more cells than fit into memory.
+  void check_size() {
+    const Matrix& matrix = m_scenario.matrix;
+    std::size_t cells = 1;
+    for (const auto* axis :
+         {&matrix.toolkits, &matrix.caches, &matrix.layouts, &matrix.mitigations, &matrix.interleavings})
+      cells = std::min(cells * axis->size(), std::size_t{1} << 40U); // at most 4096 each: no overflow
+    const Value* place = m_document.find("matrix");
+    if (cells > k_max_cells)
+      m_diagnostics.add((place != nullptr ? *place : m_document).place,
+                        fmt::format("the matrix has {} cells; at most {} are possible (choose names in 'matrix')",
+                                    cells, k_max_cells));
   }
 
   const Value& m_document;

@@ -328,7 +328,7 @@ std::vector<base::Diagnostic> Diagnostics::sorted() const {
 
 Value parse_document(const std::string& text, const std::string& file, Diagnostics& diagnostics) {
   if (text.size() > k_max_file_bytes) {
-    diagnostics.add({file},
+    diagnostics.add({file, 1, 1},
                     fmt::format("{} bytes are too many: a scenario has at most {}", text.size(), k_max_file_bytes));
     return {};
   }

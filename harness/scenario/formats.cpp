@@ -81,6 +81,8 @@ bool accepts_value_path(std::string_view text) {
 }
 
 bool accepts_regex(std::string_view text) {
+  if (text.size() > k_max_regex)
+    return false;
   try {
     const std::regex compiled{std::string(text)};
     return !text.empty();
@@ -113,7 +115,7 @@ const FormatRule& rule_of(Format format) {
                                           accepts_actor_name};
   static const FormatRule k_value_path = {R"(^\w+(\.\w+)*$)", "a path into a value such as tokens or 0.tokens",
                                           accepts_value_path};
-  static const FormatRule k_regex = {R"(\S)", "an ECMAScript regular expression", accepts_regex};
+  static const FormatRule k_regex = {R"(\S)", "an ECMAScript regular expression of at most 1000 bytes", accepts_regex};
   static const FormatRule k_event = {R"(^\s*\S.*\s[^\s#]+(#[1-9][0-9]*)?\s*$)", "an event 'ACTOR POINT'", accepts_text};
   static const FormatRule k_order = {R"(^\s*\S.*\s[^\s#]+\s*<\s*\S.*\s[^\s#]+\s*$)",
                                      "an order of events 'ACTOR POINT < ACTOR POINT'", accepts_text};

@@ -8,6 +8,9 @@ namespace racelab::scenario {
 // Longest name; an event name adds ".released" and must still fit the board's names.
 constexpr std::size_t k_max_name = 80;
 
+// Longest regular expression: std::regex recurses for each of its characters.
+constexpr std::size_t k_max_regex = 1000;
+
 enum class Format {
   text,             // anything but blanks
   any,              // anything, also nothing
@@ -19,7 +22,7 @@ enum class Format {
   line_place,       // "train.py:120"
   actor_name,       // "drafter{n}"
   value_path,       // "0.tokens"
-  regex,            // an ECMAScript regular expression
+  regex,            // an ECMAScript regular expression of at most k_max_regex bytes
   event,            // "drafter0 fx.trace.enter#2"; taken apart in read.cpp
   order,            // "EVENT < EVENT"; taken apart in read.cpp
 };

@@ -17,9 +17,9 @@ using schedule::EventRef;
 using schedule::Interleaving;
 using schedule::InterleavingKind;
 
-class Reader {
+class InterleavingReader {
 public:
-  Reader(const Entry& entry, const NameTables& names, Diagnostics& diagnostics)
+  InterleavingReader(const Entry& entry, const NameTables& names, Diagnostics& diagnostics)
       : m_names(names), m_diagnostics(diagnostics) {
     m_result.name = entry.key;
     m_result.place = entry.place;
@@ -150,7 +150,7 @@ private:
 } // namespace
 
 Interleaving read_interleaving(const Entry& entry, const NameTables& names, Diagnostics& diagnostics) {
-  return Reader(entry, names, diagnostics).read(entry.value);
+  return InterleavingReader(entry, names, diagnostics).read(entry.value);
 }
 
 } // namespace racelab::scenario
