@@ -14,6 +14,7 @@ set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1")
 
 option(RACELAB_WERROR "Treat warnings as errors" OFF)
 set(RACELAB_SANITIZE "" CACHE STRING "Sanitizers to build with: 'address,undefined' or 'thread'")
+option(RACELAB_FUZZ "Build the fuzzers (tests/fuzz); needs clang++" OFF)
 
 add_library(racelab_compiler INTERFACE)
 target_compile_options(racelab_compiler INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wold-style-cast
@@ -24,6 +25,10 @@ target_include_directories(racelab_compiler INTERFACE ${PROJECT_SOURCE_DIR}/harn
 # Assertions stay on in release builds: base/assert.h does not look at NDEBUG.
 
 if(RACELAB_SANITIZE)
+  add_compile_definitions(_GLIBCXX_ASSERTIONS) # an index beside an array ends the program, also in memory that is mapped
   add_compile_options(-fsanitize=${RACELAB_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${RACELAB_SANITIZE})
+endif()
+if(RACELAB_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link) # the libraries tell a fuzzer which branches an input took
 endif()

@@ -98,8 +98,8 @@ std::vector<ActorThroughput> throughput(const TrialRecord& trial) {
     if (s.last_end > s.first_end && s.first_end >= 0) {
       t.steady_tokens_per_s = static_cast<double>(s.tokens - s.first_tokens) / seconds(s.last_end - s.first_end);
     }
-    const auto record =
-        std::find_if(trial.actors.begin(), trial.actors.end(), [&](const auto& a) { return a.name == actor; });
+    const auto record = std::find_if(trial.actors.begin(), trial.actors.end(),
+                                     [&, &who = actor](const auto& a) { return a.name == who; });
     t.waited_s = record == trial.actors.end() ? 0 : seconds(record->waited_ns);
     all.push_back(t);
   }

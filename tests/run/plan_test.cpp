@@ -129,13 +129,13 @@ TEST_F(Plans, TellTheAgentWhereToWriteAndWhatToInstall) {
   const auto config = agent_config(scenario, mitigation, used(asked), "/f/facts", "/f/stacks");
   EXPECT_EQ(config["facts"], "/f/facts");
   EXPECT_EQ(config["stacks"], "/f/stacks");
-  EXPECT_EQ(config["install"], (nlohmann::json{"compiled_call", "fx.trace", "compile_lock", "dynamo.compile"}));
+  EXPECT_EQ(config["install"], (nlohmann::ordered_json{"compiled_call", "fx.trace", "compile_lock", "dynamo.compile"}));
   EXPECT_EQ(config["points"],
             (nlohmann::ordered_json::array({{{"name", "queue.put"}, {"at", "pkg.queue:Queue.put"}}})));
   EXPECT_EQ(config["locks"],
             (nlohmann::ordered_json::array({{{"name", "queue_lock"}, {"at", "pkg.queue:Queue.lock"}}})));
-  EXPECT_EQ(config["config"], (nlohmann::json{{"torch._dynamo.config.x", false}, {"y", 3}}));
-  EXPECT_EQ(config["tokens"], (nlohmann::json{{"at", "pkg.train:step"}, {"value", "0.tokens"}}));
+  EXPECT_EQ(config["config"], (nlohmann::ordered_json{{"torch._dynamo.config.x", false}, {"y", 3}}));
+  EXPECT_EQ(config["tokens"], (nlohmann::ordered_json{{"at", "pkg.train:step"}, {"value", "0.tokens"}}));
 }
 
 TEST_F(Plans, TellTheAgentOfLinesAndActorsAndLeaveNativePointsToTheProgram) {
@@ -173,8 +173,8 @@ TEST_F(Plans, DoNotInstallThePointsThatATrialDoesNotUse) {
   EXPECT_TRUE(config["points"].empty());
   EXPECT_TRUE(config["locks"].empty());
   EXPECT_FALSE(config.contains("tokens"));
-  EXPECT_EQ(config["install"], (nlohmann::json{"compiled_call", "fx.trace", "compile_lock"}));
-  EXPECT_EQ(config["config"], nlohmann::json::object());
+  EXPECT_EQ(config["install"], (nlohmann::ordered_json{"compiled_call", "fx.trace", "compile_lock"}));
+  EXPECT_EQ(config["config"], nlohmann::ordered_json::object());
 }
 
 } // namespace
