@@ -58,6 +58,7 @@ bool needs_snapshot(const scenario::CacheState& state);
 // Look-ups of all compile caches in a trial, from torch's own counters.
 struct LookUps {
   std::int64_t hits = 0, misses = 0;
+  bool told = true; // false: the pipeline was ended before it could tell
 };
 LookUps look_ups(const std::map<std::string, std::int64_t>& counters);
 

@@ -245,8 +245,9 @@ TrialOutcome TrialRunner::run(const TrialRequest& request) {
   outcome.end = record.end.kind;
   outcome.end_message = record.end.message;
   outcome.warnings = warnings_of(record);
-  const auto proof = cache::prove(context.cache, cache::look_ups(outcome.result.cache_counters), outcome.cache_before,
-                                  outcome.cache_after);
+  auto look_ups = cache::look_ups(outcome.result.cache_counters);
+  look_ups.told = record.end.kind == result::EndKind::exited || !outcome.result.cache_counters.empty();
+  const auto proof = cache::prove(context.cache, look_ups, outcome.cache_before, outcome.cache_after);
   outcome.state_proved = proof.proved;
   outcome.state_message = proof.message;
   if (request.keep_caches) {

@@ -65,5 +65,14 @@ TEST(Proof, FollowsFromLookUpsAndFiles) {
   }
 }
 
+TEST(Proof, IsTheDirectoryWhereThePipelineWasEndedBeforeItCouldTell) {
+  using scenario::CacheKind;
+  const LookUps killed{0, 0, false};
+  EXPECT_TRUE(prove({"s", CacheKind::cold, {}}, killed, {0, 0}, {9, 0}).proved);
+  EXPECT_FALSE(prove({"s", CacheKind::cold, {}}, killed, {1, 0}, {9, 0}).proved);
+  EXPECT_TRUE(prove({"s", CacheKind::warm, {}}, killed, {9, 0}, {9, 0}).proved);
+  EXPECT_FALSE(prove({"s", CacheKind::warm, {}}, killed, {0, 0}, {9, 0}).proved);
+}
+
 } // namespace
 } // namespace racelab::cache::test
