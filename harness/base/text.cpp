@@ -251,4 +251,25 @@ std::string format_bytes(unsigned long long bytes) {
   return with_prefix(static_cast<double>(bytes), "B");
 }
 
+std::optional<std::uint64_t> parse_bytes(std::string_view text) {
+  constexpr std::pair<std::string_view, double> k_units[] = {
+      {"KiB", 1024.0}, {"MiB", 1024.0 * 1024}, {"GiB", 1024.0 * 1024 * 1024}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9},
+      {"B", 1}};
+  for (const auto& [unit, factor] : k_units) {
+    if (!text.ends_with(unit)) {
+      continue;
+    }
+    const std::string number(trim(text.substr(0, text.size() - unit.size())));
+    if (number.empty() || number.find_first_not_of("0123456789.") != std::string::npos) {
+      return std::nullopt;
+    }
+    char* end = nullptr;
+    const double value = std::strtod(number.c_str(), &end) * factor;
+    constexpr double k_largest = 1e15;
+    return *end == '\0' && value >= 1 && value <= k_largest ? std::optional(static_cast<std::uint64_t>(value))
+                                                            : std::nullopt;
+  }
+  return std::nullopt;
+}
+
 } // namespace racelab::base

@@ -1,6 +1,7 @@
 #pragma once
 // Small text helpers.
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,6 +32,8 @@ std::optional<std::vector<std::string>> split_words(std::string_view line);
 
 // "250ms", "1.5s", "2m", "1h"; a bare number has no unit and is refused (nullopt).
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
+// "64KiB", "1.5MB", "200B"; a bare number is refused (nullopt). kB, MB, GB are decimal; KiB, MiB, GiB binary.
+std::optional<std::uint64_t> parse_bytes(std::string_view text);
 // The shortest of ms/s/m that is exact enough for a person: "250ms", "1.5s", "2m 5s".
 std::string format_duration(std::chrono::milliseconds duration);
 

@@ -1,11 +1,14 @@
 #pragma once
 // The compile caches of a trial: private folders that environment variables name, prepared in the state that a cell
 // asks for.
+#include "cache/damage.h"
 #include "cache/tree.h"
 #include "scenario/scenario.h"
 
 #include <functional>
 #include <map>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,16 +16,19 @@
 namespace racelab::cache {
 
 // A cache directory that a variable names.
-struct Layer {
+struct Directory {
   std::string name;     // the folder's name in a snapshot: "inductor"
   std::string variable; // "TORCHINDUCTOR_CACHE_DIR"
 };
 
 // Inductor (with its FX-graph and AOTAutograd parts), Triton, the CUDA driver's JIT.
-const std::vector<Layer>& layers();
+const std::vector<Directory>& directories();
 
-// Variable -> folder below `root` for every layer; makes the folders.
+// Variable -> folder below `root` for every one; makes the folders.
 std::vector<std::pair<std::string, std::string>> private_caches(const std::string& root);
+
+// Actor -> its results in order: the numbers that a trial's are compared with (scenario key `results`).
+using Results = std::map<std::string, std::vector<double>>;
 
 // Snapshots of filled caches, kept by fingerprint, shared by all runs of this user. Published by rename: a snapshot is
 // whole or not there, also with two racelabs at once.
@@ -32,28 +38,62 @@ public:
 
   struct Snapshot {
     std::string key;
-    std::string folder; // holds one folder per layer
+    std::string folder; // holds one folder per cache directory
     TreeSize size;
     double fill_seconds = 0;
+    std::string describes; // whose it is, for people
+    Results results;       // of the serial run that filled it
   };
 
   // nullopt: there is none.
   std::optional<Snapshot> find(const std::string& key) const;
-  // Makes `filled` (a folder with one folder per layer; copied) the snapshot of that key. Throws base::UserError
-  // (environment).
-  Snapshot publish(const std::string& key, const std::string& filled, double fill_seconds,
-                   const std::string& describes);
+  // Makes `filled` (a folder with one folder per cache directory; copied) the snapshot of that key. Throws
+  // base::UserError (environment).
+  Snapshot publish(const std::string& key, const std::string& filled, double fill_seconds, const std::string& describes,
+                   const Results& results = {});
 
 private:
   std::string m_root;
 };
 
-// Prepares `root` for one trial. `snapshot` is needed for states made from a warm cache. Throws base::UserError.
-void prepare(const scenario::CacheState& state, const std::optional<SnapshotStore::Snapshot>& snapshot,
-             const std::string& root);
+// A state that cannot be had: no entry of the layer, a user whom permissions do not bind, no right to mount.
+class StateImpossible : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
 
-// Does a state start from a filled cache?
+// What a state is made from. `own` is needed for states made from a warm cache, `foreign` where another toolkit fills
+// it or forges entries.
+struct Sources {
+  std::optional<SnapshotStore::Snapshot> own, foreign;
+};
+
+// A prepared cache folder; what was mounted on it goes with it.
+class Prepared {
+public:
+  // Makes `root`, and looks that the state is there. Throws StateImpossible, or base::UserError where a file cannot be
+  // written for other reasons.
+  Prepared(const scenario::CacheState& state, const Sources& sources, const std::string& root);
+  ~Prepared();
+  Prepared(const Prepared&) = delete;
+  Prepared& operator=(const Prepared&) = delete;
+
+  // "fx-graph: inductor/… truncated from 8120 to 4060 bytes", one for each file; and what was mounted.
+  const std::vector<std::string>& changes() const { return m_changes; }
+
+private:
+  void change_entries(const scenario::CacheState& state, const Sources& sources);
+  void close_off(const scenario::CacheState& state);
+
+  std::string m_root;
+  std::vector<std::string> m_changes;
+  std::vector<Damaged> m_damaged;
+  bool m_mounted = false;
+};
+
+// Does a state start from a filled cache? From one of another toolkit?
 bool needs_snapshot(const scenario::CacheState& state);
+bool needs_foreign(const scenario::CacheState& state);
 
 // Look-ups of all compile caches in a trial, from torch's own counters.
 struct LookUps {

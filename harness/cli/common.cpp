@@ -5,6 +5,8 @@
 #include "base/paths.h"
 #include "base/subprocess.h"
 #include "base/text.h"
+#include "cache/damage.h"
+#include "cache/layers.h"
 #include "oracle/oracle.h"
 
 #include <filesystem>
@@ -42,6 +44,12 @@ scenario::Vocabulary vocabulary_of(const schedule::Catalogue& catalogue) {
   }
   for (const auto& kind : oracle::fault_kinds()) {
     vocabulary.fault_kinds.push_back(kind.name);
+  }
+  for (const auto& layer : cache::layers()) {
+    vocabulary.cache_layers.push_back(layer.name);
+  }
+  for (const auto& kind : cache::damage_kinds()) {
+    vocabulary.damage_kinds.push_back(kind.name);
   }
   // What the agent's probe finds (racelab_agent/probe.py).
   vocabulary.features = {{"fx_flag", {"global", "thread_local"}},    {"nested_check", {"raises", "masked", "none"}},

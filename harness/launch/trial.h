@@ -25,6 +25,7 @@ struct TrialSpec {
   std::chrono::milliseconds hang_time{3000}; // nothing moves this long, and nobody is held: the trial hangs
   std::size_t output_limit = std::size_t{4} << 20U; // bytes kept of each of stdout and stderr
   std::optional<TokenPattern> tokens;               // lines of the output that report tokens
+  std::optional<TokenPattern> results;              // lines of the output that hold results
 };
 
 enum class EndKind { exited, signalled, time_limit, deadlock, hang, interrupted, not_started };
@@ -36,10 +37,10 @@ struct TrialEnd {
   double user_s = 0, system_s = 0, wall_s = 0;
   std::int64_t max_rss_bytes = 0;
   int left_over = 0;
-  std::string stalled_because;        // the schedule was given up because nothing moved: what the threads were doing
-  std::string stderr_tail;            // the last bytes of stderr
-  std::int64_t start_ns = 0;          // CLOCK_MONOTONIC
-  std::vector<TokenLine> token_lines; // of stdout, then of stderr
+  std::string stalled_because; // the schedule was given up because nothing moved: what the threads were doing
+  std::string stderr_tail;     // the last bytes of stderr
+  std::int64_t start_ns = 0;   // CLOCK_MONOTONIC
+  std::vector<TokenLine> token_lines, result_lines; // of stdout, then of stderr
 };
 
 // Starts processes. One implementation forks them from a prepared interpreter, one starts each anew, one of tests

@@ -69,8 +69,10 @@ public:
       : m_starter(starter), m_spec(spec), m_board(board), m_out(spec.stdout_file, spec.output_limit),
         m_err(spec.stderr_file, spec.output_limit), m_stillness(spec.quiet_time) {
     if (spec.tokens) {
-      m_out_tokens.emplace(*spec.tokens);
-      m_err_tokens.emplace(*spec.tokens);
+      m_tokens = {TokenLines(*spec.tokens), TokenLines(*spec.tokens)};
+    }
+    if (spec.results) {
+      m_results = {TokenLines(*spec.results), TokenLines(*spec.results)};
     }
   }
 
@@ -93,7 +95,7 @@ private:
   board::Board& m_board;
   Pipe m_out_pipe = make_pipe(), m_err_pipe = make_pipe();
   BoundedOutput m_out, m_err;
-  std::optional<TokenLines> m_out_tokens, m_err_tokens;
+  std::vector<TokenLines> m_tokens, m_results; // of stdout and of stderr; empty where nobody asks
   Stillness m_stillness;
   int m_channel = -1;
   int m_pid = 0;
@@ -115,10 +117,11 @@ TrialEnd Watch::run() {
   m_out.finish();
   m_err.finish();
   m_end.stderr_tail = m_err.tail(2000);
-  for (const auto& tokens : {m_out_tokens, m_err_tokens}) {
-    if (tokens) {
-      m_end.token_lines.insert(m_end.token_lines.end(), tokens->lines().begin(), tokens->lines().end());
-    }
+  for (const TokenLines& tokens : m_tokens) {
+    m_end.token_lines.insert(m_end.token_lines.end(), tokens.lines().begin(), tokens.lines().end());
+  }
+  for (const TokenLines& results : m_results) {
+    m_end.result_lines.insert(m_end.result_lines.end(), results.lines().begin(), results.lines().end());
   }
   end_actors();
   m_starter.finish();
@@ -141,16 +144,18 @@ void Watch::read_output() {
   struct Stream {
     base::UniqueFd& fd;
     BoundedOutput& output;
-    std::optional<TokenLines>& tokens;
+    std::size_t number;
   };
-  for (Stream stream : {Stream{m_out_pipe.read, m_out, m_out_tokens}, Stream{m_err_pipe.read, m_err, m_err_tokens}}) {
+  for (Stream stream : {Stream{m_out_pipe.read, m_out, 0}, Stream{m_err_pipe.read, m_err, 1}}) {
     char buffer[1 << 16];
     for (int i = 0; stream.fd && i < 64; ++i) { // bounded, so that a program that prints without end is still watched
       const ssize_t n = read(stream.fd.get(), buffer, sizeof buffer);
       if (n > 0) {
         stream.output.append(buffer, static_cast<std::size_t>(n));
-        if (stream.tokens) {
-          stream.tokens->append(buffer, static_cast<std::size_t>(n), board::now_ns());
+        for (auto* lines : {&m_tokens, &m_results}) {
+          if (!lines->empty()) {
+            (*lines)[stream.number].append(buffer, static_cast<std::size_t>(n), board::now_ns());
+          }
         }
       } else {
         if (n == 0) {

@@ -31,6 +31,7 @@ const std::vector<FaultKind>& fault_kinds() {
       {"hang", "nothing moved any more"},
       {"time_limit", "the trial was still running at its time limit"},
       {"exit_status", "the pipeline ended with a status other than 0, and no other fault explains it"},
+      {"wrong_result", "a result is not that of a serial run of the same cell with a cold cache"},
       {"slow", "tokens/s below what the scenario expects"},
   };
   return kinds;

@@ -15,6 +15,16 @@ namespace racelab::oracle {
 // Why a place could not be hooked, by its name. A place that any process of the trial has is not missing.
 std::map<std::string, std::string> missing_places(const result::TrialRecord& trial);
 
+// What a trial's results must be: those of a serial run of the same cell with a cold cache.
+using Results = std::map<std::string, std::vector<double>>;
+// wrong_result for each actor whose results differ by more than `tolerance` (relative to the larger). An actor that
+// ended early has fewer, which is no wrong result; more than the serial run's are.
+std::vector<result::Fault> wrong_results(const Results& results, const Results& reference, double tolerance);
+
+// What torch made of a cache that was damaged, foreign or shut: "used a wrong artefact", "crashed", "hung", "raised",
+// "warned and recomputed", "recomputed", "warned", "did not notice". `log` is the pipeline's stderr.
+std::string cache_outcome(const result::TrialResult& trial, const std::string& log);
+
 // One kind of fault, as scenarios name it.
 struct FaultKind {
   std::string name;
@@ -22,7 +32,7 @@ struct FaultKind {
 };
 
 // nested_tracing, stuck_flag, silent_eager, actor_died, compile_error, crash, deadlock, hang, time_limit, exit_status,
-// slow.
+// wrong_result, slow.
 const std::vector<FaultKind>& fault_kinds();
 
 // What became of the interleaving. `realised` is checked against the log, not taken from the board's word.

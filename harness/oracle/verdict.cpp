@@ -160,7 +160,9 @@ void judge(CellResult& cell, const CellExpectation& expectation) {
   }
   Judgement judgement(cell);
   if (cell.trials == 0) {
-    judgement.find(Verdict::inconclusive, "no trial ran");
+    judgement.find(Verdict::inconclusive, cell.cache_proof.proved ? "no trial ran"
+                                                                  : "no trial ran: the cache state is not proved: " +
+                                                                        cell.cache_proof.message);
     return;
   }
   judge_status(cell, expectation, judgement);

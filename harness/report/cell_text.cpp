@@ -265,4 +265,20 @@ std::string gpus_text(const result::MachineInfo& machine) {
   return base::join(parts, ", ");
 }
 
+std::vector<CacheOutcomeRow> cache_outcome_rows(const result::RunResult& run) {
+  std::vector<CacheOutcomeRow> rows;
+  for (const result::CellResult& cell : run.cells) {
+    if (cell.cache_outcomes.empty())
+      continue;
+    std::string outcome;
+    for (const auto& [what, trials] : cell.cache_outcomes)
+      outcome += fmt::format("{}{} {}/{}", outcome.empty() ? "" : ", ", what, trials, cell.trials);
+    std::string change = cell.cache_changes.empty() ? "" : cell.cache_changes.front();
+    if (cell.cache_changes.size() > 1)
+      change = fmt::format("{} (and {} more)", change, cell.cache_changes.size() - 1);
+    rows.push_back({printable(cell.id), printable(outcome), printable(change)});
+  }
+  return rows;
+}
+
 } // namespace racelab::report

@@ -82,4 +82,10 @@ std::string toolkit_text(const result::ToolkitInfo& toolkit);
 // "2 × NVIDIA H200", "no GPU".
 std::string gpus_text(const result::MachineInfo& machine);
 
+// One cell whose cache was changed: "aot.swap", "used a wrong artefact 3/3", "aot: … has the content of …".
+struct CacheOutcomeRow {
+  std::string cell, outcome, change;
+};
+std::vector<CacheOutcomeRow> cache_outcome_rows(const result::RunResult& run);
+
 } // namespace racelab::report

@@ -112,6 +112,15 @@ std::string fault_section(const RunResult& run, const ShownFault& shown) {
   return text;
 }
 
+std::string cache_outcomes(const RunResult& run) {
+  const std::vector<CacheOutcomeRow> rows = cache_outcome_rows(run);
+  std::string text =
+      rows.empty() ? "" : "\n| cache | what the program made of it | what was done to it |\n|---|---|---|\n";
+  for (const CacheOutcomeRow& row : rows)
+    text += fmt::format("| {} | {} | {} |\n", in_table(code(row.cell)), row.outcome, in_table(bounded(row.change)));
+  return text;
+}
+
 } // namespace
 
 std::string render_markdown(const RunResult& run) {
@@ -120,6 +129,7 @@ std::string render_markdown(const RunResult& run) {
   const std::string why = reasons(run);
   if (!why.empty())
     text += "\n" + why;
+  text += cache_outcomes(run);
   const FaultChoice choice = choose_faults(run, k_max_faults);
   for (const ShownFault& shown : choice.shown)
     text += fault_section(run, shown);

@@ -156,6 +156,25 @@ std::string render_faults(const RunResult& run, Style style) {
   return text;
 }
 
+std::string render_cache_outcomes(const RunResult& run, Style style) {
+  const std::vector<CacheOutcomeRow> rows = cache_outcome_rows(run);
+  if (rows.empty())
+    return {};
+  int cell_width = 0, outcome_width = 0;
+  for (const CacheOutcomeRow& row : rows) {
+    cell_width = std::max(cell_width, columns_of(row.cell));
+    outcome_width = std::max(outcome_width, columns_of(row.outcome));
+  }
+  std::string text = "What the program made of its cache\n";
+  for (const CacheOutcomeRow& row : rows) {
+    const std::string head =
+        "  " + pad_right(row.cell, cell_width) + "   " + pad_right(row.outcome, outcome_width) + "   ";
+    const auto lines = wrap(row.change, std::max(width_of(style) - columns_of(head), 20), 1);
+    text += head + (lines.empty() ? "" : lines.front()) + "\n";
+  }
+  return text;
+}
+
 std::string render_tracer_entries(const RunResult& run, Style style) {
   const std::vector<TracerGroup> groups = tracer_groups(run);
   const auto traced = [](const TracerGroup& group) {
@@ -190,7 +209,7 @@ std::string render_footer(const RunResult& run, Style style) {
 std::string render_terminal(const RunResult& run, Style style) {
   std::string text;
   for (const std::string& part : {render_header(run, style), render_table(run, style), render_faults(run, style),
-                                  render_tracer_entries(run, style)}) {
+                                  render_cache_outcomes(run, style), render_tracer_entries(run, style)}) {
     if (!part.empty())
       text += part + "\n";
   }

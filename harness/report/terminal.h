@@ -23,6 +23,8 @@ std::string render_faults(const result::RunResult& run, Style style);
 
 // Who entered Tracer.trace, how often and from where, by cache state. Keys of CellResult::tracer_entries that count 0
 // are shown as what was looked for and not found ("create_block_mask: 0 of 12").
+// What torch made of each cache that was damaged, foreign or shut; empty where no cell has such a cache.
+std::string render_cache_outcomes(const result::RunResult& run, Style style);
 std::string render_tracer_entries(const result::RunResult& run, Style style);
 
 // "5 cells, 25 trials in 61 s · results DIR · exit 0 (everything expected held)".

@@ -1,6 +1,7 @@
 #pragma once
 // What one trial left behind, with names instead of numbers: the input of every oracle.
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -95,6 +96,7 @@ struct TrialRecord {
   std::string stderr_tail;
   std::vector<TokenLine> token_lines; // where the scenario takes tokens from the output
   bool token_lines_are_rates = false;
+  std::map<std::string, std::vector<double>> results; // actor -> its results in order, where the scenario compares them
   ProcessEnd end;
   unsigned attached = 0; // processes with an agent
   std::uint64_t facts_lost = 0, events_lost = 0;

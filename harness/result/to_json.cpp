@@ -99,6 +99,7 @@ Json trial_json(const TrialResult& trial) {
           {"throughput", array_of(trial.throughput, throughput_json)},
           {"total_tokens_per_s", positive_or_null(trial.total_tokens_per_s)},
           {"cache_counters", counts(trial.cache_counters)},
+          {"cache_outcome", text_or_null(trial.cache_outcome)},
           {"tracer_entries", counts(trial.tracer_entries)},
           {"wall_s", number_or_null(trial.wall_s)},
           {"overhead_s", number_or_null(trial.overhead_s)},
@@ -154,6 +155,8 @@ Json cell_json(const CellResult& cell) {
   json["first_step_s"] = Json::object();
   add_spreads(json["first_step_s"], cell.first_step_s);
   json["cache_proof"] = proof_json(cell.cache_proof);
+  json["cache_changes"] = texts(cell.cache_changes);
+  json["cache_outcomes"] = counts(cell.cache_outcomes);
   json["tracer_entries"] = counts(cell.tracer_entries);
   json["reasons"] = texts(cell.reasons);
   json["repeat"] = utf8(cell.repeat);

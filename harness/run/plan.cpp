@@ -160,6 +160,9 @@ nlohmann::ordered_json agent_config(const scenario::Scenario& scenario, const sc
   Json config{{"facts", facts_file}, {"stacks", stacks_file}, {"install", builtin},
               {"points", points},    {"lines", lines},        {"locks", locks},
               {"actors", actors},    {"config", settings},    {"protect", scenario.protect_dead_thread_guard}};
+  if (scenario.results && !scenario.results->at.empty()) {
+    config["results"] = {{"at", scenario.results->at}, {"value", scenario.results->value}};
+  }
   if (scenario.tokens && !scenario.tokens->at.empty()) {
     config["tokens"] = {{"at", scenario.tokens->at}, {"value", scenario.tokens->value}};
   }

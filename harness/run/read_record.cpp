@@ -4,6 +4,8 @@
 #include "base/text.h"
 #include "result/result.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 namespace racelab::run {
@@ -144,6 +146,19 @@ void read_facts(const std::string& file, const Names& names, std::int64_t start_
   }
 }
 
+// Results are no facts for people: there may be thousands. NaN is null in JSON of other writers, NaN in Python's.
+void take_results(TrialRecord& record) {
+  std::erase_if(record.facts, [&](const result::Json& fact) {
+    if (fact.value("fact", "") != "result" || !fact.contains("values")) {
+      return false;
+    }
+    for (const auto& value : fact["values"]) {
+      record.results[fact.value("actor", "")].push_back(value.is_number() ? value.get<double>() : std::nan(""));
+    }
+    return true;
+  });
+}
+
 // faulthandler's text with the actors' names, and without threads that have no Python frame (torch's pools).
 std::string named_stacks(const std::string& text, const Board::Picture& picture) {
   std::string named;
@@ -198,12 +213,16 @@ TrialRecord read_record(int index, const Board& board, const launch::TrialEnd& e
   for (const auto& line : end.token_lines) {
     record.token_lines.push_back({line.time_ns - end.start_ns, line.actor, line.number});
   }
+  for (const auto& line : end.result_lines) {
+    record.results[line.actor].push_back(line.number);
+  }
   record.end = {kind_of(end.kind), end.exit_code, end.signal,        end.message,
                 end.user_s,        end.system_s,  end.max_rss_bytes, end.left_over};
   record.wall_s = end.wall_s;
   record.stacks = named_stacks(base::read_file(stacks_file).value_or(""), picture).substr(0, k_max_stacks);
   read_events(board, names, end.start_ns, record);
   read_facts(facts_file, names, end.start_ns, record);
+  take_results(record);
   return record;
 }
 

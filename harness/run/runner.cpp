@@ -4,6 +4,7 @@
 #include "base/files.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "cache/mounts.h"
 #include "launch/interrupt.h"
 #include "oracle/oracle.h"
 #include "racelab_version.h"
@@ -191,7 +192,7 @@ void Runner::run_cells(const std::vector<CellContext>& cells) {
       run_cell(context);
     }
     settle(context, m_result.cells[at]);
-    if (m_result.cells[at].trials == 0 && !m_result.cells[at].skipped) {
+    if (m_result.cells[at].trials == 0 && !m_result.cells[at].skipped && m_result.cells[at].cache_proof.proved) {
       m_result.cells.erase(m_result.cells.begin() +
                            static_cast<std::ptrdiff_t>(at)); // interrupted before its first trial
     }
@@ -232,22 +233,68 @@ void Runner::run_cell(const CellContext& context) {
   if (server_s > 0) {
     note(fmt::format("fork server of {} ready in {:.1f} s", context.toolkit.name, server_s));
   }
-  const auto snapshot = cache::needs_snapshot(context.cache) ? snapshot_for(context) : std::nullopt;
-  if (!m_interrupted) {
-    run_trials(context, snapshot);
+  try {
+    const cache::Sources sources = sources_for(context);
+    if (!m_interrupted) {
+      run_trials(context, sources);
+    }
+  } catch (const cache::StateImpossible& problem) {
+    auto& proof = m_result.cells[find_or_add_cell(context)].cache_proof;
+    proof.proved = false;
+    proof.message = std::string("it cannot be had: ") + problem.what();
   }
 }
 
+// What the cell's cache state is made from; with `results`, also the serial run that they are compared with.
+cache::Sources Runner::sources_for(const CellContext& context) {
+  if (context.cache.needs_mounts()) {
+    if (const auto entered = cache::enter_private_mounts(); !entered) {
+      throw cache::StateImpossible(entered.error());
+    }
+  }
+  cache::Sources sources;
+  if (cache::needs_snapshot(context.cache) || m_scenario.results) {
+    sources.own = snapshot_for(context);
+  }
+  if (cache::needs_foreign(context.cache) && !m_interrupted) {
+    sources.foreign = snapshot_for(foreign_context(context));
+  }
+  return sources;
+}
+
+// The same cell with the toolkit that fills its cache.
+CellContext Runner::foreign_context(const CellContext& context) {
+  std::string name = context.cache.filled_by.empty() ? context.cache.forge_by : context.cache.filled_by;
+  if (name == "*") {
+    for (const std::string& other : m_toolkits.names()) {
+      if (const auto toolkit = m_toolkits.get(other);
+          !toolkit.torch.empty() && toolkit.torch != context.toolkit.torch) {
+        name = other;
+        break;
+      }
+    }
+  }
+  if (name == "*") {
+    throw cache::StateImpossible("no toolkit with another torch than " + context.toolkit.torch +
+                                 " is installed (ci/setup --toolkit NAME)");
+  }
+  const toolkit::Toolkit toolkit = m_toolkits.get(name);
+  if (toolkit.torch == context.toolkit.torch) {
+    throw cache::StateImpossible("the toolkit " + name + " has the same torch as the cell's: " + toolkit.torch);
+  }
+  return resolve_cell(m_scenario, context.cell, toolkit, devices_for(m_options, toolkit));
+}
+
 // A trial whose process could not be run, through no fault of the pipeline, is no trial: it is said and run once more.
-TrialOutcome Runner::run_one(const CellContext& context, int index,
-                             const std::optional<cache::SnapshotStore::Snapshot>& snapshot, std::string& folder) {
+TrialOutcome Runner::run_one(const CellContext& context, int index, const cache::Sources& sources,
+                             std::string& folder) {
   for (int attempt = 1;; ++attempt) {
     folder = next_trial_folder();
     TrialOutcome outcome = m_trials.run({.context = context,
                                          .interleaving = context.interleaving,
                                          .index = index,
                                          .folder = m_result.directory + "/" + folder,
-                                         .snapshot = snapshot});
+                                         .sources = sources});
     if (outcome.end != result::EndKind::not_started) {
       return outcome;
     }
@@ -259,12 +306,12 @@ TrialOutcome Runner::run_one(const CellContext& context, int index,
   }
 }
 
-void Runner::run_trials(const CellContext& context, const std::optional<cache::SnapshotStore::Snapshot>& snapshot) {
+void Runner::run_trials(const CellContext& context, const cache::Sources& sources) {
   result::CellResult& cell = m_result.cells[find_or_add_cell(context)];
   for (int i = static_cast<int>(cell.trial_results.size()) + 1; i <= context.cell.trials && !m_interrupted; ++i) {
     m_progress.trial_started(context.cell.id, i);
     std::string folder;
-    TrialOutcome outcome = run_one(context, i, snapshot, folder);
+    TrialOutcome outcome = run_one(context, i, sources, folder);
     if (outcome.end == result::EndKind::interrupted) {
       m_interrupted = true;
       return;

@@ -54,9 +54,10 @@ private:
   void begin(const std::vector<CellContext>& cells);
   void run_cells(const std::vector<CellContext>& cells);
   void run_cell(const CellContext& context);
-  void run_trials(const CellContext& context, const std::optional<cache::SnapshotStore::Snapshot>& snapshot);
-  TrialOutcome run_one(const CellContext& context, int index,
-                       const std::optional<cache::SnapshotStore::Snapshot>& snapshot, std::string& folder);
+  void run_trials(const CellContext& context, const cache::Sources& sources);
+  TrialOutcome run_one(const CellContext& context, int index, const cache::Sources& sources, std::string& folder);
+  cache::Sources sources_for(const CellContext& context);
+  CellContext foreign_context(const CellContext& context);
   std::optional<cache::SnapshotStore::Snapshot> snapshot_for(const CellContext& context);
   std::size_t find_or_add_cell(const CellContext& context);
   void settle(const CellContext& context, result::CellResult& cell);

@@ -88,6 +88,9 @@ void measure(CellResult& cell) {
         first[actor.actor].push_back(actor.first_step_s);
       }
     }
+    if (!trial.cache_outcome.empty()) {
+      ++cell.cache_outcomes[trial.cache_outcome];
+    }
     for (const auto& [who, count] : trial.tracer_entries) {
       cell.tracer_entries[who] += count;
     }
@@ -139,6 +142,7 @@ void note_cache(const TrialOutcome& outcome, bool first, CellResult& cell) {
   proof.hits += n.hits;
   proof.misses += n.misses;
   if (first) {
+    cell.cache_changes = outcome.cache_changes;
     proof.entries_before = outcome.cache_before.files;
     proof.entries_after = outcome.cache_after.files;
     proof.bytes_before = outcome.cache_before.bytes;
@@ -157,6 +161,7 @@ void summarise(CellResult& cell) {
   cell.faults.clear();
   cell.tokens_per_s.clear();
   cell.first_step_s.clear();
+  cell.cache_outcomes.clear();
   cell.tracer_entries.clear();
   cell.reasons.clear();
   count_statuses(cell);

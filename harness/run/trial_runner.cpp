@@ -60,7 +60,7 @@ bool has_main_points(const scenario::Scenario& scenario) {
     return std::any_of(places.begin(), places.end(), [&](const auto& place) { return in_main(place.at); });
   };
   return any_in_main(scenario.points) || any_in_main(scenario.locks) ||
-         (scenario.tokens && in_main(scenario.tokens->at));
+         (scenario.tokens && in_main(scenario.tokens->at)) || (scenario.results && in_main(scenario.results->at));
 }
 
 // Letters of the interpreter options between `python` and the program that a fork of a running interpreter cannot
@@ -111,6 +111,8 @@ std::vector<std::string> warnings_of(const result::TrialRecord& record) {
       warnings.push_back("mitigation not applied: " + message);
     } else if (kind == "tokens_unreadable") {
       warnings.push_back("no tokens: " + message);
+    } else if (kind == "result_unreadable") {
+      warnings.push_back("a result is no number: " + message);
     } else if (kind == "question_missing") {
       warnings.push_back("nested tracing is only seen where it raises: " + message);
     }
@@ -206,6 +208,9 @@ launch::TrialSpec TrialRunner::make_spec(const CellContext& context, const std::
     spec.tokens = launch::TokenPattern{tokens->output, tokens->number_group, tokens->actor_group};
     spec.environment.emplace_back("PYTHONUNBUFFERED", "1"); // a line counts when it is printed
   }
+  if (const auto& results = m_scenario.results; results && !results->output.empty()) {
+    spec.results = launch::TokenPattern{results->output, results->number_group, results->actor_group};
+  }
   return spec;
 }
 
@@ -214,9 +219,9 @@ TrialOutcome TrialRunner::run(const TrialRequest& request) {
   const CellContext& context = request.context;
   const std::string& folder = request.folder;
   make_or_throw(folder);
-  const std::string scratch = m_scratch.path() + "/trial";
+  const std::string scratch = m_scratch.path() + "/trial", caches = scratch + "/caches";
   cache::remove_tree(scratch); // of a trial that could not be ended properly
-  cache::prepare(context.cache, request.snapshot, scratch + "/caches");
+  std::optional<cache::Prepared> prepared(std::in_place, context.cache, request.sources, caches);
   const launch::TrialSpec spec = make_spec(context, folder, scratch);
   const auto places = places_used(request.interleaving, m_scenario, m_catalogue);
   auto config = agent_config(m_scenario, context.mitigation, places, folder + "/facts.jsonl", spec.stacks_file);
@@ -225,37 +230,55 @@ TrialOutcome TrialRunner::run(const TrialRequest& request) {
   board::Board board = board::Board::create(board_plan(request.interleaving, places, m_catalogue));
 
   TrialOutcome outcome;
-  outcome.cache_before = cache::measure(scratch + "/caches");
+  outcome.cache_changes = prepared->changes();
+  outcome.cache_before = cache::measure(caches);
   launch::ProcessStarter& starter = starter_for(context);
   const auto launched = Clock::now();
   const launch::TrialEnd end = launch::run_trial(starter, spec, board);
   const double launch_s = seconds_since(launched);
-  outcome.cache_after = cache::measure(scratch + "/caches");
+  outcome.cache_after = cache::measure(caches);
   auto record = read_record(request.index, board, end, folder + "/facts.jsonl", spec.stacks_file);
   record.token_lines_are_rates = m_scenario.tokens && m_scenario.tokens->is_rate;
   write_or_throw(folder + "/events.jsonl", events_text(record));
 
+  judge(request, record, spec, outcome);
+  if (request.keep_caches) {
+    request.keep_caches(caches);
+  }
+  prepared.reset();
+  cache::remove_tree(scratch);
+  outcome.result.overhead_s = seconds_since(started) - launch_s;
+  return outcome;
+}
+
+// What the oracles say of the record, the output and the cache.
+void TrialRunner::judge(const TrialRequest& request, const result::TrialRecord& record, const launch::TrialSpec& spec,
+                        TrialOutcome& outcome) const {
   outcome.result = judge_trial(record, request.interleaving);
+  auto& faults = outcome.result.faults;
+  const auto add = [&](const std::vector<result::Fault>& more) {
+    faults.insert(faults.end(), more.begin(), more.end());
+  };
+  const std::string log = base::read_file(spec.stderr_file).value_or("");
   if (!m_scenario.output_faults.empty()) {
-    const std::string output =
-        base::read_file(spec.stdout_file).value_or("") + "\n" + base::read_file(spec.stderr_file).value_or("");
-    const auto own = oracle::output_faults(output, m_scenario.output_faults);
-    outcome.result.faults.insert(outcome.result.faults.end(), own.begin(), own.end());
+    add(oracle::output_faults(base::read_file(spec.stdout_file).value_or("") + "\n" + log, m_scenario.output_faults));
+  }
+  outcome.results = record.results;
+  if (m_scenario.results && request.sources.own) {
+    add(oracle::wrong_results(record.results, request.sources.own->results, m_scenario.results->tolerance));
   }
   outcome.end = record.end.kind;
   outcome.end_message = record.end.message;
   outcome.warnings = warnings_of(record);
+  const scenario::CacheState& state = request.context.cache;
+  if (state.changes_entries() || !state.filled_by.empty() || state.needs_mounts()) {
+    outcome.result.cache_outcome = oracle::cache_outcome(outcome.result, log);
+  }
   auto look_ups = cache::look_ups(outcome.result.cache_counters);
   look_ups.told = record.end.kind == result::EndKind::exited || !outcome.result.cache_counters.empty();
-  const auto proof = cache::prove(context.cache, look_ups, outcome.cache_before, outcome.cache_after);
+  const auto proof = cache::prove(state, look_ups, outcome.cache_before, outcome.cache_after);
   outcome.state_proved = proof.proved;
   outcome.state_message = proof.message;
-  if (request.keep_caches) {
-    request.keep_caches(scratch + "/caches");
-  }
-  cache::remove_tree(scratch);
-  outcome.result.overhead_s = seconds_since(started) - launch_s;
-  return outcome;
 }
 
 } // namespace racelab::run

@@ -39,16 +39,18 @@ struct TrialOutcome {
   std::string end_message;
   bool state_proved = false;
   std::string state_message;
-  std::vector<std::string> warnings; // what the agent could not do, and what was lost; for the head of the report
+  std::vector<std::string> cache_changes; // what was done to the cache before
+  cache::Results results;                 // where the scenario compares them
+  std::vector<std::string> warnings;      // what the agent could not do, and what was lost; for the head of the report
 };
 
 // What one trial is to do.
 struct TrialRequest {
   const CellContext& context;
   const schedule::Interleaving& interleaving;
-  int index = 0;      // within its cell, from 1
-  std::string folder; // absolute; made; the trial's files go there
-  std::optional<cache::SnapshotStore::Snapshot> snapshot;
+  int index = 0;          // within its cell, from 1
+  std::string folder;     // absolute; made; the trial's files go there
+  cache::Sources sources; // what the cache's state is made from; `own` also has the results to compare with
   // This trial only fills a cache: another thread's tracing flag is hidden from compiled calls, so that it cannot fail.
   bool fills_cache = false;
   // Called with the folder of the trial's caches before they are removed.
@@ -71,6 +73,8 @@ public:
 private:
   launch::ProcessStarter& starter_for(const CellContext& context);
   launch::ForkServer& fork_server_for(const CellContext& context);
+  void judge(const TrialRequest& request, const result::TrialRecord& record, const launch::TrialSpec& spec,
+             TrialOutcome& outcome) const;
   bool uses_fork_server(const CellContext& context) const;
   launch::TrialSpec make_spec(const CellContext& context, const std::string& folder, const std::string& scratch) const;
 

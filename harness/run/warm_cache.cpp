@@ -1,5 +1,6 @@
 #include "run/warm_cache.h"
 
+#include "base/digest.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -14,13 +15,23 @@ std::string describe(const cache::SnapshotStore::Snapshot& snapshot) {
                      base::format_bytes(static_cast<unsigned long long>(snapshot.size.bytes)));
 }
 
+// The results of the filling run are kept with the snapshot, so that what counts as a result is part of its key.
+std::string key_of(const CellContext& context, const scenario::Scenario& scenario) {
+  const std::string key = snapshot_key(context, scenario.pipeline.directory);
+  if (!scenario.results) {
+    return key;
+  }
+  const auto& r = *scenario.results;
+  return base::digest(fmt::format("{}|{}|{}|{}|{}|{}", key, r.at, r.value, r.output, r.number_group, r.actor_group));
+}
+
 // One actor at a time inside whatever compiles: the step that makes tokens where the scenario knows it, since a
 // backward compiles outside of the compiled call.
 schedule::Interleaving serial_order(const scenario::Scenario& scenario) {
   schedule::Interleaving serial;
   serial.name = "serial";
   serial.kind = schedule::InterleavingKind::serialize;
-  serial.regions = {scenario.tokens ? "tokens" : "compiled_call"};
+  serial.regions = {scenario.tokens && !scenario.tokens->at.empty() ? "tokens" : "compiled_call"};
   return serial;
 }
 
@@ -37,7 +48,7 @@ schedule::Interleaving serial_order(const scenario::Scenario& scenario) {
 WarmCache warm_cache_for(TrialRunner& trials, const CellContext& context, const scenario::Scenario& scenario,
                          const std::string& folder, const std::function<void()>& before_filling) {
   cache::SnapshotStore store(trials.snapshot_folder());
-  const std::string key = snapshot_key(context, scenario.pipeline.directory);
+  const std::string key = key_of(context, scenario);
   WarmCache warm;
   if (const auto kept = store.find(key)) {
     warm.snapshot = *kept;
@@ -52,7 +63,7 @@ WarmCache warm_cache_for(TrialRunner& trials, const CellContext& context, const 
   const auto outcome = trials.run({.context = cold,
                                    .interleaving = serial,
                                    .folder = folder,
-                                   .snapshot = std::nullopt,
+                                   .sources = {},
                                    .fills_cache = true,
                                    .keep_caches = [&](const std::string& filled) {
                                      if (const auto copied = cache::copy_tree(filled, filling); !copied) {
@@ -65,7 +76,9 @@ WarmCache warm_cache_for(TrialRunner& trials, const CellContext& context, const 
     cache::remove_tree(filling);
     fail(outcome, folder);
   } else {
-    warm.snapshot = store.publish(key, filling, outcome.result.wall_s, scenario.name + " " + context.cell.id);
+    warm.snapshot = store.publish(
+        key, filling, outcome.result.wall_s,
+        fmt::format("{} (torch {}), {}", context.toolkit.name, context.toolkit.torch, scenario.name), outcome.results);
     warm.filled_now = true;
     warm.note = fmt::format("{}, filled serially in {:.1f} s", describe(warm.snapshot), outcome.result.wall_s);
   }

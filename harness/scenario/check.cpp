@@ -31,10 +31,11 @@ public:
 
   void check() {
     check_new_names();
-    check_cache_names();
+    check_caches();
     check_placeholders();
     check_times();
     check_tokens();
+    check_results();
     check_expect();
     check_size();
   }
@@ -60,11 +61,30 @@ private:
   }
 
   // A cell called "cold" in a report must be cold.
-  void check_cache_names() {
-    for (const CacheState& cache : m_scenario.caches)
-      if ((cache.name == "cold" && cache.kind != CacheKind::cold) ||
-          (cache.name == "warm" && cache.kind != CacheKind::warm))
-        m_diagnostics.add(cache.place, fmt::format("a cache state named '{0}' must be from {0}", cache.name));
+  void check_caches() {
+    for (const CacheState& cache : m_scenario.caches) {
+      const bool plain = !cache.changes_entries() && cache.filled_by.empty() && !cache.needs_mounts();
+      if ((cache.name == "cold" && (cache.kind != CacheKind::cold || !plain)) ||
+          (cache.name == "warm" && (cache.kind != CacheKind::warm || !plain)))
+        m_diagnostics.add(cache.place, fmt::format("a cache state named '{0}' must be from {0}{1}", cache.name,
+                                                   plain ? "" : " and nothing else"));
+      if (cache.kind == CacheKind::cold && (cache.changes_entries() || !cache.filled_by.empty()))
+        m_diagnostics.add(cache.place,
+                          fmt::format("the cache state '{}' is made from an empty cache, which has nothing "
+                                      "to change; it needs `from: warm`",
+                                      cache.name));
+    }
+  }
+
+  void check_results() {
+    const auto& results = m_scenario.results;
+    if (!results)
+      return;
+    const Value& written = *m_document.find("results");
+    if (written.has("at") == written.has("output"))
+      m_diagnostics.add(results->place, "results come from a call (`at`) or from the output (`output`): give one");
+    else if (!results->output.empty())
+      check_groups(written, results->output, {{"number", results->number_group}, {"actor", results->actor_group}});
   }
 
   void check_placeholders() {
@@ -138,10 +158,13 @@ private:
       if (const Value* value = written.find(key);
           value != nullptr && (key == std::string("value")) == tokens->at.empty())
         m_diagnostics.add(value->place, fmt::format("'{}' goes with `{}`", key, tokens->at.empty() ? "at" : "output"));
-    if (tokens->output.empty())
-      return;
-    const auto groups = static_cast<int>(std::regex(tokens->output).mark_count());
-    const std::pair<const char*, int> used[] = {{"number", tokens->number_group}, {"actor", tokens->actor_group}};
+    if (!tokens->output.empty())
+      check_groups(written, tokens->output, {{"number", tokens->number_group}, {"actor", tokens->actor_group}});
+  }
+
+  void check_groups(const Value& written, const std::string& regex,
+                    const std::vector<std::pair<const char*, int>>& used) {
+    const auto groups = static_cast<int>(std::regex(regex).mark_count());
     for (const auto& [key, group] : used)
       if (group > groups) {
         const Value* place = written.find(key) != nullptr ? written.find(key) : written.find("output");

@@ -80,6 +80,10 @@ bool accepts_value_path(std::string_view text) {
       text, [](const std::string& part) { return !part.empty() && std::all_of(part.begin(), part.end(), is_word); });
 }
 
+bool accepts_bytes(std::string_view text) {
+  return base::parse_bytes(text).has_value();
+}
+
 bool accepts_regex(std::string_view text) {
   if (text.size() > k_max_regex)
     return false;
@@ -115,6 +119,8 @@ const FormatRule& rule_of(Format format) {
                                           accepts_actor_name};
   static const FormatRule k_value_path = {R"(^\w+(\.\w+)*$)", "a path into a value such as tokens or 0.tokens",
                                           accepts_value_path};
+  static const FormatRule k_bytes = {R"(^\s*[0-9]+(\.[0-9]+)?\s*([kMG]|[KMG]i)?B$)",
+                                     "a size with its unit such as 64KiB", accepts_bytes};
   static const FormatRule k_regex = {R"(\S)", "an ECMAScript regular expression of at most 1000 bytes", accepts_regex};
   static const FormatRule k_event = {R"(^\s*\S.*\s[^\s#]+(#[1-9][0-9]*)?\s*$)", "an event 'ACTOR POINT'", accepts_text};
   static const FormatRule k_order = {R"(^\s*\S.*\s[^\s#]+\s*<\s*\S.*\s[^\s#]+\s*$)",
@@ -140,6 +146,8 @@ const FormatRule& rule_of(Format format) {
     return k_actor_name;
   case Format::value_path:
     return k_value_path;
+  case Format::bytes:
+    return k_bytes;
   case Format::regex:
     return k_regex;
   case Format::event:

@@ -22,6 +22,7 @@ enum class Format {
   line_place,       // "train.py:120"
   actor_name,       // "drafter{n}"
   value_path,       // "0.tokens"
+  bytes,            // "64KiB"
   regex,            // an ECMAScript regular expression of at most k_max_regex bytes
   event,            // "drafter0 fx.trace.enter#2"; taken apart in read.cpp
   order,            // "EVENT < EVENT"; taken apart in read.cpp

@@ -1,5 +1,7 @@
 #include "scenario/keys.h"
 
+#include "scenario/cache_states.h"
+
 #include <limits>
 
 namespace racelab::scenario {
@@ -101,14 +103,54 @@ Shape protections() {
                           "true")});
 }
 
-// A new kind of cache state is a word here, a CacheKind in scenario.h, and a row in read.cpp.
-Shape cache_kinds() {
-  return words({"cold", "warm"});
+Shape known_or_name(const std::vector<std::string>& known) {
+  return known.empty() ? text(Format::name) : words(known);
 }
 
-Shape caches() {
-  Shape named = map_of(Format::name, object({required("from", cache_kinds(), "What the state is made from.")}));
-  return either({unique_list_of(cache_kinds()), std::move(named)});
+Shape damage(const Vocabulary& vocabulary) {
+  constexpr std::uint64_t k_any_seed = std::numeric_limits<std::uint64_t>::max();
+  return object({
+      required("layer", known_or_name(vocabulary.cache_layers), "The layer whose files are damaged."),
+      required("how", known_or_name(vocabulary.damage_kinds), "The kind of damage."),
+      optional("files", text(), "Only files whose path below the cache folder matches; `**` stands for any folders.",
+               "all of the layer"),
+      optional("count", integer(0, k_max_items), "How many files, chosen by the seed; 0 means all.", "1"),
+      optional("seed", integer(0, k_any_seed), "Chooses files, bits and bytes.", "0"),
+  });
+}
+
+// The plain names are defined in cache_states.cpp.
+Shape caches(const Vocabulary& vocabulary) {
+  const Shape layer = known_or_name(vocabulary.cache_layers);
+  const Shape harm = damage(vocabulary);
+  Shape state = object({
+      required("from", words({"cold", "warm"}), "What the state is made from: nothing, or what a serial run filled."),
+      optional("without", one_or_more(layer), "Layers that are taken out.", "none"),
+      optional("corrupt", either({harm, list_of(harm)}), "Damage to files.", "none"),
+      optional("filled_by", text(), "The toolkit whose serial run fills it; `*` is another than the cell's.",
+               "the cell's toolkit"),
+      optional("forge",
+               object({required("layer", layer, "The layer whose entries get other content."),
+                       required("by", text(), "The toolkit that wrote the content; `*` is another than the cell's.")}),
+               "Entries under the cell's keys with another toolkit's content.", "none"),
+      optional("left_behind", unique_list_of(words({"lock", "temporary"})), "What a process that died leaves.", "none"),
+      optional("read_only", words({"true", "false"}), "Nothing can be written, by root neither.", "false"),
+      optional("quota", text(Format::bytes), "Room for that much and no more.", "no limit"),
+  });
+  return either({unique_list_of(words(plain_cache_states())), map_of(Format::name, std::move(state))});
+}
+
+Shape results() {
+  constexpr std::uint64_t k_max_groups = 99;
+  return object({
+      optional("at", text(Format::attribute), "The function whose results are compared with a serial run's."),
+      optional("value", text(Format::value_path),
+               "The part of the result: attributes, keys and indexes, joined by dots.", "the result itself"),
+      optional("output", text(Format::regex), "A line of stdout or stderr that matches has a result."),
+      optional("number", integer(1, k_max_groups), "The group of `output` that is the number.", "1"),
+      optional("actor", integer(1, k_max_groups), "The group of `output` that is the actor's name.", "of nobody"),
+      optional("tolerance", positive_number(), "How far apart two results may be, as a part of the larger.", "0.00001"),
+  });
 }
 
 Shape layout() {
@@ -229,8 +271,9 @@ Shape scenario_shape(const Vocabulary& vocabulary) {
       optional("faults", own_faults(), "Fault kinds of the scenario's own, seen in the pipeline's output.", "{}"),
       optional("protect", protections(), "What the agent keeps out of trials because every trial could meet it.",
                "everything"),
-      optional("caches", caches(), "Cache states: a list of kinds, or a map from name to what it is made from.",
-               "[cold]"),
+      optional("results", results(), "Numbers that must be those of a serial run with a cold cache.", "not compared"),
+      optional("caches", caches(vocabulary),
+               "Cache states: a list of kinds, or a map from name to what it is made from.", "[cold]"),
       optional("layouts", map_of(Format::name, layout()), "Layout name to role to logical GPUs, in actor order.",
                "one layout `none` without roles"),
       optional("interleavings", map_of(Format::name, interleaving()),

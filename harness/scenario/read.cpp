@@ -1,6 +1,7 @@
 #include "scenario/read.h"
 
 #include "base/text.h"
+#include "scenario/cache_states.h"
 #include "scenario/read_interleaving.h"
 #include "scenario/shape.h"
 
@@ -150,6 +151,20 @@ private:
       m_scenario.actors.push_back(actor_rule(entry));
     if (const Value* tokens = m_document.find("tokens"))
       read_tokens(*tokens);
+    if (const Value* results = m_document.find("results"))
+      read_results(*results);
+  }
+
+  void read_results(const Value& value) {
+    ResultsSource& results = m_scenario.results.emplace();
+    results.at = text_of(value.find("at"));
+    results.value = text_of(value.find("value"));
+    results.output = text_of(value.find("output"));
+    read_integer_into(value.find("number"), results.number_group);
+    read_integer_into(value.find("actor"), results.actor_group);
+    if (const Value* tolerance = value.find("tolerance"))
+      read_number(*tolerance, results.tolerance);
+    results.place = value.place;
   }
 
   static ActorRule actor_rule(const Entry& entry) {
@@ -179,15 +194,13 @@ private:
     tokens.place = value.place;
   }
 
-  static CacheKind cache_kind(const std::string& word) { return word == "warm" ? CacheKind::warm : CacheKind::cold; }
-
   void read_caches() {
     const Value* caches = m_document.find("caches");
     if (caches != nullptr)
       for (const Value& item : caches->items)
-        m_scenario.caches.push_back({item.text, cache_kind(item.text), item.place});
+        m_scenario.caches.push_back(plain_cache_state(item.text, item.place));
     for (const Entry& entry : entries_of(caches))
-      m_scenario.caches.push_back({entry.key, cache_kind(text_of(entry.value.find("from"))), entry.place});
+      m_scenario.caches.push_back(read_cache_state(entry));
     if (m_scenario.caches.empty())
       m_scenario.caches.push_back({"cold", CacheKind::cold, {}});
   }

@@ -65,6 +65,16 @@ struct TokensSource {
   base::SourcePlace place;
 };
 
+// Numbers of a trial that must be those of a serial run of the same cell with a cold cache: what a call returns, or
+// what the program prints.
+struct ResultsSource {
+  std::string at, value;                 // as of tokens; a tensor counts as its sum and the sum of its absolute values
+  std::string output;                    // ECMAScript regular expression
+  int number_group = 1, actor_group = 0; // as of tokens
+  double tolerance = 1e-5;               // relative to the larger of the two
+  base::SourcePlace place;
+};
+
 // A fault kind of the scenario's own: a line of the pipeline's output that matches an ECMAScript regular expression.
 struct OutputFault {
   std::string name;
@@ -74,10 +84,34 @@ struct OutputFault {
 
 enum class CacheKind { cold, warm };
 
+// Damage to some files of one layer of a filled cache; the vocabulary is in cache/damage.h and cache/layers.h.
+struct Damage {
+  std::string layer;      // "fx-graph"
+  std::string how;        // "truncate-half"
+  std::string files{};    // only paths that match, below the cache's root; empty: all of the layer
+  int count = 1;          // that many, chosen by the seed; 0: all
+  std::uint64_t seed = 0; // chooses files, bits and bytes
+};
+
 struct CacheState {
   std::string name;
-  CacheKind kind = CacheKind::cold;
+  CacheKind kind = CacheKind::cold; // what it is made from
   base::SourcePlace place;
+  std::vector<std::string> without{}; // layers that are taken out
+  std::vector<Damage> damage{};
+  std::string
+      filled_by{}; // the toolkit whose serial run filled it; "*": another one than the cell's; empty: the cell's
+  std::string forge_layer{}; // entries of this layer get the content of those that the toolkit `forge_by` wrote
+  std::string forge_by{};
+  std::vector<std::string> left_behind{}; // "lock", "temporary"
+  bool read_only = false;
+  std::uint64_t quota_bytes = 0; // room beyond what is there; 0: no limit
+
+  bool needs_mounts() const { return read_only || quota_bytes > 0; }
+  // Is anything done to a filled cache?
+  bool changes_entries() const {
+    return !without.empty() || !damage.empty() || !forge_layer.empty() || !left_behind.empty();
+  }
 };
 
 // Which role's actors sit on which logical GPU, in actor order: {target: [0], drafter: [1, 2, 3]}.
@@ -147,6 +181,7 @@ struct Scenario {
   std::vector<LockDeclaration> locks;
   std::vector<ActorRule> actors;
   std::optional<TokensSource> tokens;
+  std::optional<ResultsSource> results;
   std::vector<OutputFault> output_faults;
   bool protect_dead_thread_guard = true; // the agent keeps pytorch#178950 out of trials on hosts without a GPU
   std::vector<std::string> record;       // points and locks that are recorded in every trial, whatever the interleaving

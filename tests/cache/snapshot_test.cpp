@@ -149,10 +149,10 @@ scenario::CacheState state(scenario::CacheKind kind) {
 
 TEST_F(Snapshots, ArePreparedForWarmTrialsAsTheirOwnCopies) {
   const auto snapshot = store.publish("key", folder / "filled", 1, "");
-  prepare(state(scenario::CacheKind::warm), snapshot, folder / "trial");
+  const Prepared prepared(state(scenario::CacheKind::warm), {snapshot, std::nullopt}, folder / "trial");
   EXPECT_EQ(contents(folder / "trial/inductor/a"), "alpha");
   const auto variables = private_caches(folder / "trial"); // the folders that are not in the snapshot
-  EXPECT_EQ(variables.size(), layers().size());
+  EXPECT_EQ(variables.size(), directories().size());
   EXPECT_EQ(contents(folder / "trial/triton/b"), "beta");
   put(folder / "trial/inductor/a", "changed by the trial");
   EXPECT_TRUE(store.find("key"));
@@ -160,15 +160,15 @@ TEST_F(Snapshots, ArePreparedForWarmTrialsAsTheirOwnCopies) {
 
 TEST_F(Snapshots, AreNotLookedAtForColdTrials) {
   const auto snapshot = store.publish("key", folder / "filled", 1, "");
-  prepare(state(scenario::CacheKind::cold), snapshot, folder / "trial");
-  EXPECT_FALSE(fs::exists(folder / "trial"));
+  const Prepared prepared(state(scenario::CacheKind::cold), {snapshot, std::nullopt}, folder / "trial");
+  EXPECT_EQ(measure(folder / "trial").files, 0);
   EXPECT_FALSE(needs_snapshot(state(scenario::CacheKind::cold)));
   EXPECT_TRUE(needs_snapshot(state(scenario::CacheKind::warm)));
 }
 
 TEST_F(Snapshots, ThatAreMissingWhereAWarmTrialNeedsOneAreAnInternalError) {
   try {
-    prepare(state(scenario::CacheKind::warm), std::nullopt, folder / "trial");
+    const Prepared prepared(state(scenario::CacheKind::warm), {std::nullopt, std::nullopt}, folder / "trial");
     FAIL() << "prepared";
   } catch (const base::UserError& error) {
     EXPECT_EQ(error.code(), base::ExitCode::internal);

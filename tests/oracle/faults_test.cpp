@@ -189,7 +189,7 @@ TEST(EveryFault, IsOfAKindThatScenariosCanName) {
     EXPECT_FALSE(kind.about.empty());
   }
   EXPECT_THAT(known, ElementsAre("nested_tracing", "stuck_flag", "silent_eager", "actor_died", "compile_error", "crash",
-                                 "deadlock", "hang", "time_limit", "exit_status", "slow"));
+                                 "deadlock", "hang", "time_limit", "exit_status", "wrong_result", "slow"));
 }
 
 TEST(OutputFault, IsTheFirstLineThatMatches) {

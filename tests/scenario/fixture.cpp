@@ -13,6 +13,8 @@ const Vocabulary& vocabulary() {
       {"fx.trace", "compiled_call"},
       {"compile_lock"},
       {"nested_tracing", "actor_died", "deadlock"},
+      {"fx-graph", "aot"},
+      {"truncate-half", "swap"},
       {{"fx_flag", {"global", "thread_local"}}, {"is_compiling_leak", {"true", "false"}}}};
   return k_vocabulary;
 }

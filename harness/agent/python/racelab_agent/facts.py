@@ -11,6 +11,8 @@ from typing import Any
 from racelab_agent import board
 
 MAX_FACTS_OF_A_KIND = 200
+MAX_RESULTS = 20_000
+"""Results are compared one by one, so that more of them count."""
 MAX_TEXT = 8000
 
 _fd = -1
@@ -37,7 +39,7 @@ def send(kind: str, **values: Any) -> None:
         return
     with _lock:
         count = _counts[kind] = _counts.get(kind, 0) + 1
-    if count > MAX_FACTS_OF_A_KIND:
+    if count > (MAX_RESULTS if kind == "result" else MAX_FACTS_OF_A_KIND):
         board.count_lost_fact()
         return
     where = {"pid": os.getpid(), "actor": board.current_actor(), "thread": threading.current_thread().name}

@@ -259,6 +259,39 @@ def counts_tokens(value_path: str) -> Callable[[Any], Any]:
     return make
 
 
+def tells_results(value_path: str) -> Callable[[Any], Any]:
+    """A part of what the call returns is a result of the actor, told as a fact for the comparison with a serial run."""
+    path = [part for part in value_path.split(".") if part]
+
+    def make(function: Any) -> Any:
+        @functools.wraps(function)
+        def hooked(*args: Any, **kwargs: Any) -> Any:
+            value = function(*args, **kwargs)
+            try:
+                part = value
+                for name in path:
+                    part = _part_of(part, name)
+                facts.send("result", values=_numbers_of(part))
+            except Exception as error:  # the program must not notice
+                facts.send("result_unreadable", message=f"{'.'.join(path) or 'the result'}: {type(error).__name__}: {error}")
+            return value
+
+        skip_in_dynamo(hooked)
+        return hooked
+
+    return make
+
+
+def _numbers_of(value: Any) -> list[float]:
+    """A number as itself, a tensor as its sum and the sum of its absolute values, a sequence as its items'."""
+    if hasattr(value, "numel") and value.numel() != 1:
+        wide = value.detach().double()
+        return [wide.sum().item(), wide.abs().sum().item()]
+    if isinstance(value, (list, tuple)):
+        return [number for item in value[:64] for number in _numbers_of(item)]
+    return [float(value)]
+
+
 _tokens_read = False
 _tokens_problem = ""
 

@@ -64,6 +64,9 @@ def _install_points(config: dict[str, Any]) -> None:
     lines.install(config.get("lines", []))
     for lock in config.get("locks", []):
         _place_own(lock["name"], lock["at"], functools.partial(hooks.hook_own_lock, lock["name"]))
+    results = config.get("results")
+    if results:
+        _install_own("results", results["at"], hooks.tells_results(results.get("value", "")))
     tokens = config.get("tokens")
     if tokens:
         _install_own("tokens", tokens["at"], hooks.counts_tokens(tokens.get("value", "")))

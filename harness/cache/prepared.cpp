@@ -1,0 +1,149 @@
+// One trial's cache folder in the state that the cell asks for.
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "cache/caches.h"
+#include "cache/layers.h"
+#include "cache/mounts.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace racelab::cache {
+
+namespace fs = std::filesystem;
+using base::ExitCode;
+using base::UserError;
+using scenario::CacheState;
+
+namespace {
+
+std::vector<Damaged> or_impossible(tl::expected<std::vector<Damaged>, std::string> done) {
+  if (!done) {
+    throw StateImpossible(done.error());
+  }
+  return std::move(*done);
+}
+
+// The system's answer to one more byte than may be written; 0: it took them.
+int errno_of_writing(const std::string& folder, std::uint64_t bytes) {
+  const std::string file = folder + "/racelab-probe";
+  int error = 0;
+  {
+    const base::UniqueFd fd(open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    const std::string block(std::size_t{64} * 1024, 'x');
+    error = fd ? 0 : errno;
+    for (std::uint64_t written = 0; error == 0 && written < bytes;) {
+      const ssize_t n = write(fd.get(), block.data(), block.size());
+      error = n < 0 ? errno : 0;
+      written += n > 0 ? static_cast<std::uint64_t>(n) : 0;
+    }
+  }
+  unlink(file.c_str());
+  return error;
+}
+
+} // namespace
+
+bool needs_snapshot(const CacheState& state) {
+  return state.kind == scenario::CacheKind::warm && state.filled_by.empty();
+}
+
+bool needs_foreign(const CacheState& state) {
+  return !state.filled_by.empty() || !state.forge_by.empty();
+}
+
+Prepared::Prepared(const CacheState& state, const Sources& sources, const std::string& root) : m_root(root) {
+  const bool foreign = !state.filled_by.empty();
+  const auto& source = foreign ? sources.foreign : sources.own;
+  const bool filled = state.kind == scenario::CacheKind::warm;
+  if (filled && !source) {
+    throw UserError(ExitCode::internal, "cache state '" + state.name + "' has no snapshot");
+  }
+  if (state.quota_bytes > 0) {
+    const std::uint64_t own = filled ? static_cast<std::uint64_t>(source->size.bytes) : 0;
+    if (const auto mounted = mount_small(root, own + state.quota_bytes); !mounted) {
+      throw StateImpossible(mounted.error());
+    }
+    m_mounted = true;
+  }
+  if (filled) {
+    if (auto copied = copy_tree(source->folder, root); !copied) {
+      throw UserError(ExitCode::environment, copied.error());
+    }
+  }
+  private_caches(root);
+  if (foreign) {
+    m_changes.push_back("filled by the toolkit " + sources.foreign->describes);
+  }
+  change_entries(state, sources);
+  close_off(state);
+}
+
+Prepared::~Prepared() {
+  if (m_mounted) {
+    unmount(m_root);
+  }
+}
+
+void Prepared::change_entries(const CacheState& state, const Sources& sources) {
+  for (const std::string& name : state.without) {
+    const Layer* layer = find_layer(name);
+    const auto files = layer == nullptr ? std::vector<std::string>() : files_of(m_root, *layer);
+    if (files.empty()) {
+      throw StateImpossible("the cache has no file of the layer " + name + " that could be taken out");
+    }
+    for (const std::string& file : files) {
+      fs::remove(fs::path(m_root) / file);
+    }
+    m_changes.push_back(fmt::format("{}: {} file{} taken out", name, files.size(), files.size() == 1 ? "" : "s"));
+  }
+  const auto note = [&](const std::string& head, const std::vector<Damaged>& done) {
+    for (const Damaged& d : done) {
+      m_changes.push_back(head + ": " + d.file + " " + d.what);
+      m_damaged.push_back(d);
+    }
+  };
+  if (!state.forge_layer.empty()) {
+    note(state.forge_layer, or_impossible(forge(m_root, sources.foreign->folder, state.forge_layer)));
+  }
+  for (const auto& damage : state.damage) {
+    note(damage.layer, or_impossible(apply_damage(m_root, damage)));
+  }
+  for (const std::string& what : state.left_behind) {
+    note(what, or_impossible(leave_behind(m_root, what)));
+  }
+  if (const auto there = verify_damage(m_root, m_damaged); !there) {
+    throw StateImpossible("the damage is not there: " + there.error());
+  }
+}
+
+// Full and read-only states, tried out before the trial.
+void Prepared::close_off(const CacheState& state) {
+  if (state.quota_bytes > 0) {
+    const int error = errno_of_writing(m_root, 2 * state.quota_bytes + (std::uint64_t{1} << 20U));
+    if (error != ENOSPC) {
+      throw StateImpossible(
+          fmt::format("the cache is not full: {}", error == 0 ? "writing works" : std::strerror(error)));
+    }
+    m_changes.push_back(fmt::format("a file system of its own with room for {} more (ENOSPC beyond)",
+                                    base::format_bytes(state.quota_bytes)));
+  }
+  if (state.read_only) {
+    if (const auto mounted = mount_read_only(m_root); !mounted) {
+      throw StateImpossible(mounted.error());
+    }
+    m_mounted = true;
+    if (const int error = errno_of_writing(m_root + "/inductor", 1); error != EROFS) {
+      throw StateImpossible("the cache is not read-only: writing works");
+    }
+    m_changes.push_back("mounted read-only (EROFS)");
+  }
+}
+
+} // namespace racelab::cache
