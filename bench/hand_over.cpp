@@ -135,6 +135,7 @@ class OnBoard {
 public:
   OnBoard(int turns, std::int64_t) : m_board(board::Board::create(plan(turns))), m_point(m_board.find_point("p")) {}
   void begin(int side) {
+    m_board.agent_attached();
     t_actor = m_board.enter_actor(side == 0 ? "a" : "b", getpid(), static_cast<int>(syscall(SYS_gettid)), 0);
   }
   void turn(int, int) { m_board.pass(t_actor, m_point); }

@@ -515,6 +515,7 @@ void Board::give_up_locked(ScheduleState why) {
 }
 
 int Board::agent_attached() {
+  make_present();
   if (!lock()) {
     return -1;
   }

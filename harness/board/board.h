@@ -169,6 +169,8 @@ private:
   bool lock() const;
   void unlock() const; // and calls those who were granted meanwhile and sleep
 
+  void make_present() const;
+
   // Without the mutex, by the actor's own thread.
   int match_step(int actor, int point, std::uint32_t hit);
   std::int64_t look_for_turn(int actor, int step, bool enters) const;

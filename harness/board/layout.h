@@ -26,6 +26,7 @@ constexpr int k_max_edges = 16384;
 constexpr int k_max_locks = 64;
 constexpr int k_max_wait_chain = 32;
 constexpr std::uint32_t k_log_capacity = 1U << 18U; // entries; later ones are counted in `log_lost`
+constexpr std::size_t k_log_present = 8192;         // entries whose memory (512 kB) is there from the beginning
 constexpr int k_name_size = 96;                     // bytes, with the final zero
 
 constexpr int k_cache_line = 64; // bytes
