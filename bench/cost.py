@@ -82,8 +82,7 @@ def google_benchmark(pattern: str, repetitions: int, prefix: tuple[str, ...] = (
 
 
 HAND_OVER_LIMIT = 1.5
-"""Over the best bare hand-over of the same program. Across cores it is not kept: docs/results/cost.md says why, and the row
-"to one that logs" tells a regression from that."""
+"""Over the best bare hand-over of the same program, or over one that also writes a record under a mutex."""
 
 
 def hand_over(quick: bool) -> list[Row]:

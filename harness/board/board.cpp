@@ -76,6 +76,7 @@ void Board::unlock() const {
 void Board::recover() const {
   Header& h = memory().header;
   ++h.recovered;
+  finish_arrivals();
   count_open();
   if (h.state == ScheduleState::open && h.steps > 0 && h.open_steps == 0) {
     h.state = ScheduleState::complete;
@@ -109,6 +110,27 @@ void Board::count_open() const {
     const EdgeSlot& e = m.edges[i];
     if (is_index(e.before, steps()) && is_index(e.after, steps()) && !m.steps[e.before].done) {
       ++m.steps[e.after].open_before;
+    }
+  }
+}
+
+// An event that was logged last has happened, though its step may be open still; and an actor whose step was passed for
+// it has to be told.
+void Board::finish_arrivals() const {
+  Memory& m = memory();
+  if (const std::uint32_t count = log_count(); count > 0) {
+    const LogEntry& last = m.log[count - 1];
+    if (last.kind == LogKind::pass && is_index(last.step, steps()) && !m.steps[last.step].done) {
+      m.steps[last.step].log_index = count - 1;
+      m.steps[last.step].done = 1;
+    }
+  }
+  for (int i = 0; i < actors(); ++i) {
+    ArrivalSlot& r = m.arrivals[i];
+    if (r.word.load(std::memory_order_acquire) == Arrival::announced && is_index(r.step, steps()) &&
+        m.steps[r.step].actor == i && m.steps[r.step].done) {
+      r.log_index = static_cast<std::int64_t>(m.steps[r.step].log_index);
+      r.word.store(Arrival::passed, std::memory_order_release);
     }
   }
 }
@@ -185,6 +207,7 @@ int Board::enter_actor(std::string_view name, int pid, int tid, std::uint64_t id
   if (a.state == ActorState::unused) {
     a.first_step = -1;
   }
+  take_back(slot);
   set_state(slot, ActorState::running);
   append({now_ns(), 0, slot, -1, -1, 0, LogKind::actor_start});
   unlock();
@@ -221,6 +244,7 @@ void Board::end_actor_locked(int actor) {
     return;
   }
   set_state(actor, ActorState::ended);
+  take_back(actor); // nobody need wait for it
   append({now_ns(), 0, actor, -1, -1, 0, LogKind::actor_end});
   for (int i = 0; i < locks(); ++i) {
     if (memory().locks[i].holder == actor) {
@@ -282,19 +306,77 @@ void Board::grant(int actor) const {
 }
 
 // The last thing that happens to a step: its actor may be looking for it on another core.
-void Board::mark_ready_by_one(int step) {
+void Board::mark_ready_by_one(int step, std::int64_t now) {
   StepSlot& s = memory().steps[step];
   const std::uint32_t open = s.open_before.load(std::memory_order_relaxed) - 1;
-  if (open == 0 && memory().header.waiting > 0 && is_actor(s.actor)) {
-    const ActorSlot& a = memory().actors[s.actor];
-    if (a.state == ActorState::parked && a.step == step) {
-      grant(s.actor);
+  const int actor = s.actor;
+  if (open == 0 && is_actor(actor)) {
+    const ActorSlot& a = memory().actors[actor];
+    if (memory().header.waiting > 0 && a.state == ActorState::parked && a.step == step) {
+      grant(actor);
+    } else if (may_pass_for(actor, step)) {
+      pass_for(actor, step, now);
+      return;
     }
   }
   s.open_before.store(open, std::memory_order_release);
 }
 
-void Board::complete_step(int step, std::int64_t log_index) {
+// Whether the actor looks for its turn at this step, and nobody waits for what comes after it: those would be called
+// before the actor has gone on.
+bool Board::may_pass_for(int actor, int step) const {
+  const Memory& m = memory();
+  const ArrivalSlot& r = m.arrivals[actor];
+  if (r.word.load(std::memory_order_acquire) != Arrival::announced || r.step != step ||
+      m.header.state != ScheduleState::open || m.header.let_go) {
+    return false;
+  }
+  const StepSlot& s = m.steps[step];
+  const int end = clamped(s.edges_end, edges());
+  for (int i = std::max(s.edges, 0); i < end; ++i) {
+    const int after = m.edges[i].after;
+    if (!is_index(after, steps()) || !is_actor(m.steps[after].actor) ||
+        m.steps[after].open_before.load(std::memory_order_relaxed) != 1 ||
+        m.actors[m.steps[after].actor].state == ActorState::parked ||
+        m.arrivals[m.steps[after].actor].word.load(std::memory_order_relaxed) == Arrival::announced) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Passes the step for an actor that looks for its turn, so that neither the mutex nor the end of the log move to its
+// core and back. What comes after has to wait until the actor has seen it.
+void Board::pass_for(int actor, int step, std::int64_t now) {
+  Memory& m = memory();
+  ArrivalSlot& r = m.arrivals[actor];
+  const bool was_before = r.since > 0 && r.since < now; // else it came while the giver was on its way to the mutex
+  const std::int64_t waited = was_before ? now - r.since : 0;
+  const std::int64_t index = append({now, waited, actor, m.steps[step].point, step, r.hit, LogKind::pass});
+  r.log_index = index;
+  m.steps[step].log_index = index < 0 ? 0 : static_cast<std::uint64_t>(index);
+  m.steps[step].done = 1;
+  r.word.store(Arrival::passed, std::memory_order_release); // from here on recover() does the rest
+  m.actors[actor].waited = clamped_sum(m.actors[actor].waited, waited);
+  m.header.open_steps = wrapped_sum(m.header.open_steps, -1);
+  if (m.header.open_steps == 0) {
+    m.header.state = ScheduleState::complete;
+  }
+  const int end = clamped(m.steps[step].edges_end, edges());
+  for (int i = std::max(m.steps[step].edges, 0); i < end; ++i) {
+    if (const int after = m.edges[i].after; is_index(after, steps())) {
+      m.steps[after].after_arrival = actor;
+      m.steps[after].open_before.store(0, std::memory_order_release);
+    }
+  }
+}
+
+bool Board::comes_too_soon(int step) const {
+  const int before = memory().steps[step].after_arrival;
+  return is_index(before, k_max_actors) && was_passed(before);
+}
+
+void Board::complete_step(int step, std::int64_t log_index, std::int64_t now) {
   Header& h = memory().header;
   StepSlot& s = memory().steps[step];
   s.log_index = log_index < 0 ? 0 : static_cast<std::uint64_t>(log_index);
@@ -306,7 +388,7 @@ void Board::complete_step(int step, std::int64_t log_index) {
   const int end = clamped(s.edges_end, edges());
   for (int i = std::max(s.edges, 0); i < end; ++i) {
     if (const int after = memory().edges[i].after; is_index(after, steps())) {
-      mark_ready_by_one(after);
+      mark_ready_by_one(after, now);
     }
   }
 }
@@ -347,9 +429,59 @@ void Board::hand_over_region() {
 std::int64_t Board::look_for_turn(int actor, int step, bool enters) const {
   const Header& h = memory().header;
   if (h.may_spin && memory().actors[actor].woken_by_core != sched_getcpu()) {
-    return spin_until([&] { return may_pass(actor, step, enters); });
+    return spin_until(
+        [&] { return was_passed(actor) || (may_pass(actor, step, enters) && (step < 0 || !comes_too_soon(step))); });
   }
   return now_ns();
+}
+
+void Board::announce(int actor, int step, std::uint32_t hit, std::int64_t since) {
+  ArrivalSlot& r = memory().arrivals[actor];
+  r.step = step;
+  r.hit = hit;
+  r.since = since;
+  r.word.store(Arrival::announced, std::memory_order_release);
+}
+
+void Board::take_back(int actor) {
+  memory().arrivals[actor].word.store(Arrival::none, std::memory_order_release);
+}
+
+// The actor's step was passed for it; says that it has seen this.
+std::int64_t Board::leave_passed(int actor, int step) {
+  ArrivalSlot& r = memory().arrivals[actor];
+  ActorSlot& a = memory().actors[actor];
+  const std::int64_t index = r.log_index;
+  if (a.first_step == step) {
+    a.first_step = memory().steps[step].next_of_actor;
+  }
+  r.word.store(Arrival::none, std::memory_order_release);
+  return index;
+}
+
+// Until the actor before has seen that its step was passed for it: it was looking a moment ago, and has lost its core
+// if this takes long. It calls nobody.
+void Board::await_arrival(int step) const {
+  const std::int64_t end = now_ns() + std::chrono::nanoseconds(m_patience).count();
+  while (is_ready(step) && comes_too_soon(step) && !is_broken() && !memory().header.let_go && now_ns() < end) {
+    if (const int before = memory().steps[step].after_arrival; is_index(before, k_max_actors)) {
+      sleep_while_passed(memory().arrivals[before].word);
+    }
+  }
+}
+
+// With the mutex afterwards, but for false: the board broke. `step` may be -1; `now` is read again after a wait.
+bool Board::lock_for_turn(int step, std::int64_t& now) {
+  if (!lock()) {
+    return false;
+  }
+  if (step < 0 || memory().header.let_go || !is_ready(step) || !comes_too_soon(step)) {
+    return true;
+  }
+  unlock();
+  await_arrival(step);
+  now = now_ns();
+  return lock();
 }
 
 // Sleeps until the actor's turn has come. The mutex is let go meanwhile. False if the board broke: then it is not held.
@@ -392,11 +524,29 @@ std::int64_t Board::pass(int actor, int point) {
   memory().hits[actor][point].store(hit, std::memory_order_relaxed);
   int step = match_step(actor, point, hit);
   const bool enters = p.serialized && p.kind == PointKind::enter;
-  const bool is_early = !may_pass(actor, step, enters);
+  const bool is_early = !may_pass(actor, step, enters) || (step >= 0 && comes_too_soon(step));
   const std::int64_t arrived = now_ns();
-  std::int64_t now = is_early ? look_for_turn(actor, step, enters) : arrived;
-  if (!lock()) {
+  std::int64_t now = arrived;
+  const bool announced = is_early && step >= 0 && !p.serialized && h.may_spin;
+  if (announced) {
+    announce(actor, step, hit, arrived);
+  }
+  if (is_early) {
+    now = look_for_turn(actor, step, enters);
+    if (announced && was_passed(actor)) {
+      return leave_passed(actor, step);
+    }
+  }
+  if (!lock_for_turn(step, now)) {
+    take_back(actor);
     return -1;
+  }
+  if (announced && was_passed(actor)) {
+    unlock();
+    return leave_passed(actor, step);
+  }
+  if (announced) {
+    take_back(actor);
   }
   if (!is_actor(actor)) {
     unlock();
@@ -421,7 +571,7 @@ std::int64_t Board::pass(int actor, int point) {
   const bool counts = step >= 0 && h.state == ScheduleState::open && !h.let_go;
   const std::int64_t index = append({now, waited, actor, point, counts ? step : -1, hit, LogKind::pass});
   if (counts) {
-    complete_step(step, index);
+    complete_step(step, index, now);
   }
   if (p.serialized && p.kind == PointKind::exit) {
     leave_region(actor);

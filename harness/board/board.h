@@ -5,7 +5,8 @@
 // every thread of the pipeline that reaches a point decides for itself, under one robust mutex, whether it may pass: a
 // step of its own whose predecessors are not all done parks it on a futex word of its own. Whoever completes a step
 // grants the steps that became ready, one wake-up per hand-over, after the mutex is free. There is no controller
-// process in the path.
+// process in the path. Before it parks it looks for its turn for a while; then whoever makes its step ready may log the
+// event for it (pass_for), and the steps after that one wait until it has seen so.
 //
 // What it guarantees. The log is a total order of the passes, and every listed step is logged after its predecessors. A
 // schedule that cannot go on is given up in the very call that makes it so: when an actor ends while a step of its own
@@ -174,6 +175,16 @@ private:
   // Without the mutex, by the actor's own thread.
   int match_step(int actor, int point, std::uint32_t hit);
   std::int64_t look_for_turn(int actor, int step, bool enters) const;
+  void announce(int actor, int step, std::uint32_t hit, std::int64_t since);
+  void take_back(int actor);
+  std::int64_t leave_passed(int actor, int step);
+  void await_arrival(int step) const;
+  bool lock_for_turn(int step, std::int64_t& now);
+  bool was_passed(int actor) const {
+    return memory().arrivals[actor].word.load(std::memory_order_acquire) == Arrival::passed;
+  }
+  // The event before was passed for an actor that has not seen it yet.
+  bool comes_too_soon(int step) const;
 
   bool is_ready(int step) const { return memory().steps[step].open_before.load(std::memory_order_acquire) == 0; }
   bool may_enter_region(int actor) const;
@@ -196,9 +207,12 @@ private:
   std::int64_t append(const LogEntry& entry);
   void set_state(int actor, ActorState state) const;
   bool park(int actor, int point, int step, std::uint32_t hit);
-  void complete_step(int step, std::int64_t log_index);
+  void complete_step(int step, std::int64_t log_index, std::int64_t now);
   void grant(int actor) const;
-  void mark_ready_by_one(int step);
+  void mark_ready_by_one(int step, std::int64_t now);
+  bool may_pass_for(int actor, int step) const;
+  void pass_for(int actor, int step, std::int64_t now);
+  void finish_arrivals() const;
   void leave_region(int actor);
   void hand_over_region();
   void end_actor_locked(int actor);

@@ -77,6 +77,7 @@ private:
       require_index(m.steps[i].actor, h.actors, "the actor of an event");
       require_index(m.steps[i].point, h.points, "the point of an event");
       require_index_or_none(m.steps[i].next_of_actor, h.steps, "the next event of an actor");
+      require_index_or_none(m.steps[i].after_arrival, h.actors, "the actor that an event comes after");
       require_count(m.steps[i].edges, h.edges, "the first edge of an event");
       require_count(m.steps[i].edges_end, h.edges, "the end of the edges of an event");
     }
@@ -91,6 +92,7 @@ private:
       const ActorSlot& a = m.actors[i];
       require_text(a.name, "the end of an actor's name");
       require_enum(a.state, ActorState::ended, "the state of an actor");
+      require_enum(m.arrivals[i].word.load(), Arrival::passed, "the arrival of an actor");
       require_index_or_none(a.point, h.points, "the point of an actor");
       require_index_or_none(a.step, h.steps, "the awaited event of an actor");
       require_index_or_none(a.lock, h.locks, "the wanted lock of an actor");

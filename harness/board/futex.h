@@ -42,6 +42,13 @@ inline void sleep_until_granted(std::atomic<Wake>& word) {
   }
 }
 
+// For at most 1 ms, or a spurious wake-up: nobody calls.
+inline void sleep_while_passed(std::atomic<Arrival>& word) {
+  const timespec most{0, 1'000'000};
+  syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT, static_cast<std::uint32_t>(Arrival::passed),
+          &most, nullptr, 0);
+}
+
 inline void wake_sleeper(std::atomic<Wake>& word) {
   syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }

@@ -18,7 +18,7 @@
 namespace racelab::board {
 
 constexpr std::uint32_t k_magic = 0x4c434152; // "RACL"
-constexpr std::uint32_t k_format = 2;         // raise on every change of this file
+constexpr std::uint32_t k_format = 3;         // raise on every change of this file
 constexpr int k_max_actors = 1024;
 constexpr int k_max_points = 512;
 constexpr int k_max_steps = 4096;
@@ -29,7 +29,8 @@ constexpr std::uint32_t k_log_capacity = 1U << 18U; // entries; later ones are c
 constexpr std::size_t k_log_present = 8192;         // entries whose memory (512 kB) is there from the beginning
 constexpr int k_name_size = 96;                     // bytes, with the final zero
 
-constexpr int k_cache_line = 64; // bytes
+constexpr int k_cache_line = 64;       // bytes
+constexpr int k_cache_line_pair = 128; // what two cores that write must keep apart: lines are fetched in pairs
 
 using Name = std::array<char, k_name_size>;
 
@@ -69,22 +70,39 @@ struct alignas(k_cache_line) ActorSlot {
   std::int32_t woken_by_core; // where the one ran who granted last, or -1
   std::uint64_t park_number;  // order of arrival among parked actors
   std::int64_t parked_since;  // ns, CLOCK_MONOTONIC
-  std::int64_t waited;        // ns parked in all
   std::int32_t pid;
   std::int32_t tid;
   std::uint64_t ident; // pthread_self(), which is Python's thread ident
+  std::int64_t waited; // ns parked in all. Not in the first line, which is the actor's own while it does not park
   Name name;
 };
 
-// One listed event of an interleaving.
+// What an actor that looks for its turn says to whoever gives it.
+enum class Arrival : std::uint32_t {
+  none,
+  announced, // it stands at `step`: who makes that ready may pass it for the actor. Taken back with the mutex only
+  passed,    // that has been done; stays so until the actor has seen it
+};
+
+struct alignas(k_cache_line_pair) ArrivalSlot {
+  std::atomic<Arrival> word;
+  std::int32_t step;
+  std::uint32_t hit;
+  std::int64_t since;     // ns, CLOCK_MONOTONIC
+  std::int64_t log_index; // passed: of the event, or -1
+};
+
+// One listed event of an interleaving. The first line changes once, when the step becomes ready.
 struct alignas(k_cache_line) StepSlot {
   std::atomic<std::uint32_t> open_before; // direct predecessors that are not done
   std::int32_t actor;
   std::int32_t point;
-  std::uint32_t hit; // 0: the next pass
-  std::uint32_t done;
+  std::uint32_t hit;             // 0: the next pass
   std::int32_t next_of_actor;    // the actor's next step in the plan, or -1
   std::int32_t edges, edges_end; // those that begin here: a range of Memory::edges
+
+  alignas(k_cache_line) std::uint32_t done;
+  std::int32_t after_arrival; // ready only once this actor has seen that its step was passed for it; or -1
   std::uint64_t log_index;
 };
 
@@ -178,6 +196,7 @@ struct Memory {
   Header header;
   std::array<PointSlot, k_max_points> points;
   std::array<ActorSlot, k_max_actors> actors;
+  std::array<ArrivalSlot, k_max_actors> arrivals;
   std::array<StepSlot, k_max_steps> steps;
   std::array<EdgeSlot, k_max_edges> edges;
   std::array<LockSlot, k_max_locks> locks;

@@ -86,7 +86,7 @@ void write_plan(Memory& m, const Plan& plan) {
     step.point = points[s.point];
     m.points[step.point].has_steps = 1;
     step.hit = static_cast<std::uint32_t>(s.hit);
-    step.next_of_actor = -1;
+    step.next_of_actor = step.after_arrival = -1;
     (is_new ? m.actors[step.actor].first_step : m.steps[last_of[step.actor]].next_of_actor) = h.steps;
     last_of[step.actor] = h.steps++;
   }
@@ -203,6 +203,7 @@ void Board::make_present() const {
   const auto used_actors = static_cast<std::size_t>(actors());
   present(memory().points, static_cast<std::size_t>(points()));
   present(memory().actors, used_actors);
+  present(memory().arrivals, used_actors);
   present(memory().steps, static_cast<std::size_t>(steps()));
   present(memory().edges, static_cast<std::size_t>(edges()));
   present(memory().hits, used_actors);

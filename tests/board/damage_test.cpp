@@ -1,4 +1,5 @@
 // A board that the program under test has overwritten.
+#include "stray.h"
 #include "support.h"
 
 #include "board/futex.h"
@@ -7,35 +8,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 namespace racelab::board::test {
 namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-// The memory of a board as a stray pointer of the pipeline reaches it.
-class Stray {
-public:
-  explicit Stray(const Board& board) {
-    void* at = mmap(nullptr, sizeof(Memory), PROT_READ | PROT_WRITE, MAP_SHARED, board.fd(), 0);
-    EXPECT_NE(at, MAP_FAILED);
-    m_memory = static_cast<Memory*>(at);
-  }
-  ~Stray() { munmap(m_memory, sizeof(Memory)); }
-  Stray(const Stray&) = delete;
-  Stray& operator=(const Stray&) = delete;
-
-  Memory* operator->() const { return m_memory; }
-  Memory& operator*() const { return *m_memory; }
-
-  // No thread has this number: pid_max is 2^22 at most.
-  void hold_mutex_for_nobody() const { m_memory->header.mutex.__data.__lock = 0x3ffffffe; }
-
-private:
-  Memory* m_memory;
-};
 
 Board ordinary_board() {
   Plan plan = in_order({"a p", "b p", "a q"});
@@ -72,6 +50,8 @@ TEST(DamagedBoard, IsNotMapped) {
   EXPECT_THAT(refusal_after([](Memory& m) { m.locks[0].holder = 7; }), HasSubstr("holder of a lock is 7"));
   EXPECT_THAT(refusal_after([](Memory& m) { m.actors[1].state = ActorState{99}; }),
               HasSubstr("state of an actor is 99"));
+  EXPECT_THAT(refusal_after([](Memory& m) { m.arrivals[1].word = Arrival{3}; }), HasSubstr("arrival of an actor is 3"));
+  EXPECT_THAT(refusal_after([](Memory& m) { m.steps[0].after_arrival = 9; }), HasSubstr("comes after is 9"));
   EXPECT_THAT(refusal_after([](Memory& m) { m.points[0].name.fill('x'); }), HasSubstr("point's name"));
   EXPECT_THAT(refusal_after([](Memory& m) { m.header.mutex.__data.__kind = 0; }), HasSubstr("mutex"));
   EXPECT_THAT(refusal_after([](Memory& m) { m.header.mutex.__data.__lock = 0x3ffffffe; }), HasSubstr("mutex"));

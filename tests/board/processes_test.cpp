@@ -1,5 +1,6 @@
 // One board, several processes; some of them die.
 #include "child.h"
+#include "stray.h"
 #include "support.h"
 
 #include <gmock/gmock.h>
@@ -193,6 +194,48 @@ TEST(ProcessKilledAfterItsGrantBeforeItsCall, IsStoodInForOnceItIsReportedDead) 
   cast.join();
   EXPECT_EQ(board.picture().state, ScheduleState::complete);
   munmap(at, sizeof(Memory));
+}
+
+void announce(Memory& memory, int actor, int step) {
+  ArrivalSlot& arrival = memory.arrivals[static_cast<std::size_t>(actor)];
+  arrival.step = step;
+  arrival.hit = 1;
+  arrival.word = Arrival::announced;
+}
+
+Arrival arrival_of(const Board& board, int actor) {
+  const Stray stray(board);
+  return stray->arrivals[static_cast<std::size_t>(actor)].word;
+}
+
+TEST(ProcessKilledAfterTheLogOfAStepThatItPassesForAnother, IsStoodInForByTheNextWithTheMutex) {
+  Board board = Board::create(in_order({"a p", "b p", "c p"}));
+  const int a = enter(board, "a"), b = enter(board, "b"), c = enter(board, "c");
+  pass(board, a, "p");
+  change_and_die(board, [&](Memory& m) {
+    announce(m, b, 1);
+    const std::uint32_t n = m.header.log_count;
+    m.log[n] = {m.header.last_time, 0, b, 0, 1, 1, LogKind::pass};
+    m.header.log_count = n + 1;
+  });
+  EXPECT_EQ(board.picture().recovered, 1U);
+  EXPECT_EQ(arrival_of(board, b), Arrival::passed);
+  board.end_actor(b); // it has seen it, and says no more
+  pass(board, c, "p");
+  EXPECT_THAT(passes(board), ElementsAre("a p#1", "b p#1", "c p#1"));
+  EXPECT_EQ(board.picture().state, ScheduleState::complete);
+}
+
+TEST(ProcessKilledAfterAStepThatItPassesForAnother, IsStoodInForByTheNextWithTheMutex) {
+  Board board = Board::create(in_order({"a p", "b p"}));
+  const int b = enter(board, "b");
+  pass(board, enter(board, "a"), "p");
+  change_and_die(board, [&](Memory& m) {
+    announce(m, b, 1);
+    m.steps[1].done = 1;
+  });
+  EXPECT_EQ(board.picture().state, ScheduleState::complete);
+  EXPECT_EQ(arrival_of(board, b), Arrival::passed);
 }
 
 TEST(EndOfAProcess, EndsAllItsActorsAndNobodyElse) {

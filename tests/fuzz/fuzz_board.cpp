@@ -71,10 +71,11 @@ struct Region {
 };
 
 constexpr Region k_regions[] = {
-    {offsetof(Memory, header), sizeof(Header)},      {offsetof(Memory, points), sizeof(PointSlot)},
-    {offsetof(Memory, actors), sizeof(ActorSlot)},   {offsetof(Memory, steps), sizeof(StepSlot)},
-    {offsetof(Memory, edges), sizeof(EdgeSlot)},     {offsetof(Memory, locks), sizeof(LockSlot)},
-    {offsetof(Memory, hits), sizeof(std::uint32_t)}, {offsetof(Memory, log), sizeof(LogEntry)}};
+    {offsetof(Memory, header), sizeof(Header)},       {offsetof(Memory, points), sizeof(PointSlot)},
+    {offsetof(Memory, actors), sizeof(ActorSlot)},    {offsetof(Memory, steps), sizeof(StepSlot)},
+    {offsetof(Memory, edges), sizeof(EdgeSlot)},      {offsetof(Memory, locks), sizeof(LockSlot)},
+    {offsetof(Memory, hits), sizeof(std::uint32_t)},  {offsetof(Memory, log), sizeof(LogEntry)},
+    {offsetof(Memory, arrivals), sizeof(ArrivalSlot)}};
 
 // Overwrites parts of the board's memory: any bytes anywhere, or one number of a slot that is in use by one that is
 // just or far out of bounds, with everything around it left as it was.
@@ -138,6 +139,7 @@ private:
       actor.state = ActorState::running;
       actor.wake.exchange(Wake::granted);
       wake_sleeper(actor.wake);
+      memory.arrivals[static_cast<std::size_t>(i)].word = Arrival::none;
     }
   }
 
