@@ -30,7 +30,8 @@ const std::vector<FaultKind>& fault_kinds() {
       {"deadlock", "known locks wait for each other in a cycle"},
       {"hang", "nothing moved any more"},
       {"time_limit", "the trial was still running at its time limit"},
-      {"exit_status", "the pipeline ended with a status other than 0, and no other fault explains it"},
+      {"exit_status", "the pipeline ended with a status other than 0, and no exception explains it: none of "
+                      "actor_died, compile_error or nested_tracing was raised"},
       {"wrong_result", "a result is not that of a serial run of the same cell with a cold cache"},
       {"slow", "tokens/s below what the scenario expects"},
   };
@@ -95,30 +96,32 @@ public:
   }
 
   std::vector<Fault> take() { return std::move(m_faults); }
-  bool any(const std::string& kind) const {
-    return std::any_of(m_faults.begin(), m_faults.end(), [&](const Fault& f) { return f.kind == kind; });
+  void add_exception(const std::string& kind, const std::string& actor, int event, const Json& fact) {
+    add(kind, actor, event, text(fact, "type") + ": " + text(fact, "message"), text(fact, "traceback"));
+    m_any_exception = true;
   }
+  bool any_exception() const { return m_any_exception; }
 
 private:
   const TrialRecord& m_trial;
   std::set<std::tuple<std::string, std::string, std::string>> m_seen;
   std::vector<Fault> m_faults;
+  bool m_any_exception = false;
 };
 
 void add_fact(const TrialRecord& trial, const Json& fact, Collector& found) {
   const std::string kind = text(fact, "fact"), actor = text(fact, "actor");
   const int event = event_of(fact) >= 0 ? event_of(fact) : event_at_time(trial, fact.value("time", std::int64_t{0}));
   if (kind == "nested_tracing" && text(fact, "form") == "raised") {
-    found.add(kind, actor, event, text(fact, "type") + ": " + text(fact, "message"), text(fact, "traceback"));
+    found.add_exception(kind, actor, event, fact);
   } else if (kind == "nested_tracing") {
     const std::string call = "a call of " + text(fact, "function");
     found.add(kind, actor, event, call + " met the tracing flag of another thread and was inlined, without an error");
     found.add("silent_eager", actor, event, call + " ran uncompiled: inlined under another thread's trace");
   } else if (kind == "compiled_call_raised") {
-    found.add("compile_error", actor, event, text(fact, "type") + ": " + text(fact, "message"),
-              text(fact, "traceback"));
+    found.add_exception("compile_error", actor, event, fact);
   } else if (kind == "thread_died") {
-    found.add("actor_died", actor, event, text(fact, "type") + ": " + text(fact, "message"), text(fact, "traceback"));
+    found.add_exception("actor_died", actor, event, fact);
   } else if (kind == "stuck_flag") {
     found.add(kind, actor, event, "the tracing flag is set and no thread traces, seen at " + text(fact, "where"));
   } else if (kind == "silent_eager") {
@@ -154,7 +157,7 @@ void add_end(const TrialRecord& trial, Collector& found) {
     break;
   }
   case EndKind::exited:
-    if (end.exit_code != 0 && !found.any("actor_died")) {
+    if (end.exit_code != 0 && !found.any_exception()) {
       found.add("exit_status", "", last, fmt::format("the pipeline ended with status {}", end.exit_code),
                 trial.stderr_tail);
     }

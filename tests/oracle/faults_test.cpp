@@ -161,7 +161,7 @@ TEST(End, ByHangOrTimeLimitIsAFaultOfThatName) {
   }
 }
 
-TEST(End, WithAStatusIsAFaultUnlessADeadActorExplainsIt) {
+TEST(End, WithAStatusIsAFaultUnlessAnExceptionExplainsIt) {
   TrialRecord trial = free_trial();
   EXPECT_TRUE(faults(trial).empty());
   trial.end.exit_code = 3;
@@ -172,6 +172,18 @@ TEST(End, WithAStatusIsAFaultUnlessADeadActorExplainsIt) {
   EXPECT_EQ(found[0].stack, "Traceback");
   trial.facts = {{{"fact", "thread_died"}, {"actor", "a"}}};
   EXPECT_THAT(kinds_of(faults(trial)), ElementsAre("actor_died"));
+  trial.facts = {{{"fact", "compiled_call_raised"}, {"actor", "a"}}};
+  EXPECT_THAT(kinds_of(faults(trial)), ElementsAre("compile_error"));
+  trial.facts = {{{"fact", "nested_tracing"}, {"form", "raised"}, {"actor", "a"}}};
+  EXPECT_THAT(kinds_of(faults(trial)), ElementsAre("nested_tracing"));
+}
+
+TEST(End, WithAStatusIsAFaultBesideWhatRaisesNothing) {
+  TrialRecord trial = free_trial();
+  trial.end.exit_code = 3;
+  trial.facts = {{{"fact", "nested_tracing"}, {"form", "inline"}, {"actor", "a"}},
+                 {{"fact", "stuck_flag"}, {"actor", "a"}}};
+  EXPECT_THAT(kinds_of(faults(trial)), ElementsAre("nested_tracing", "silent_eager", "stuck_flag", "exit_status"));
 }
 
 TEST(End, ByTheUserOrBeforeTheStartIsNoFault) {
