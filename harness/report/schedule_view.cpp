@@ -39,11 +39,20 @@ Row fault_row(const Fault& fault) {
   return {fault.actor, printable(fault.message.empty() ? fault.kind : fault.message), true, false};
 }
 
+// The faults that get a row: one exception is one row, though it was nested_tracing first and actor_died later.
+std::vector<const Fault*> marked(std::span<const Fault> faults) {
+  std::vector<const Fault*> marks;
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const Fault& fault : faults)
+    if (marks.size() < k_max_marked_faults &&
+        (fault.message.empty() || seen.insert({fault.actor, fault.message}).second))
+      marks.push_back(&fault);
+  return marks;
+}
+
 // All rows in order: each fault after the last pass that is not later than its event.
 std::vector<Row> rows_of(std::span<const Event> events, std::span<const Fault> faults) {
-  std::vector<const Fault*> marks;
-  for (const Fault& fault : faults.first(std::min(faults.size(), k_max_marked_faults)))
-    marks.push_back(&fault);
+  std::vector<const Fault*> marks = marked(faults);
   const auto place = [](const Fault* fault) {
     return fault->event < 0 ? std::numeric_limits<int>::max() : fault->event;
   };

@@ -57,6 +57,16 @@ TEST(ScheduleView, PlacesAFaultByTheEventsOwnIndexOrByItsPlace) {
             "");
 }
 
+TEST(ScheduleView, ShowsAnExceptionOnceThatIsTwoFaults) {
+  const std::vector<Event> events = {pass("a", "one"), pass("b", "one"), pass("a", "two")};
+  std::vector<Fault> faults = {fault("a", 0, "boom"), fault("b", 1, "boom"), fault("a", 2, "boom")};
+  faults[2].kind = "actor_died";
+  EXPECT_EQ(missing_lines(render_schedule(events, faults, k_style),
+                          {"1   one$", "2   boom$", "3 +one$", "4 +boom$", "5   two$"}),
+            "");
+  EXPECT_EQ(lines_of(render_schedule(events, faults, k_style)).size(), 6U);
+}
+
 TEST(ScheduleView, PutsAFaultWithoutAnEventOrActorAtTheEnd) {
   const std::vector<Event> events = {pass("a", "one"), pass("b", "two")};
   EXPECT_EQ(missing_lines(render_schedule(events, std::vector<Fault>{fault("", -1, "signal 11")}, k_style),
