@@ -4,10 +4,13 @@
 #include "base/files.h"
 #include "result/read_run.h"
 
+#include <cerrno>
 #include <ctime>
 #include <filesystem>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 
 namespace racelab::run {
 
@@ -86,6 +89,15 @@ result::RunResult take_up_run(const std::string& folder, const scenario::Scenari
                                          run.scenario_file + ")");
   }
   return run;
+}
+
+base::UniqueFd lock_run_folder(const std::string& folder) {
+  base::UniqueFd lock(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (lock && flock(lock.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    throw UserError(ExitCode::usage,
+                    folder + ": another racelab is at work in it; wait for it, or name another folder with --output");
+  }
+  return lock;
 }
 
 int next_trial_number(const std::string& folder) {

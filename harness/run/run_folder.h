@@ -1,5 +1,6 @@
 #pragma once
 // The folder of a run: made anew, or taken up again by --resume; and result.json in it.
+#include "base/files.h"
 #include "result/result.h"
 #include "scenario/scenario.h"
 
@@ -18,6 +19,10 @@ result::RunResult read_unfinished(const std::string& folder);
 
 // The same, of this very scenario file: a run of another one, or of an earlier text of it, is refused, too.
 result::RunResult take_up_run(const std::string& folder, const scenario::Scenario& scenario);
+
+// Holds the folder for this process until the descriptor is closed or the process is gone, so that no two racelabs
+// write into one. Throws base::UserError (usage) if another one holds it.
+base::UniqueFd lock_run_folder(const std::string& folder);
 
 // The number of the first trial folder (trials/001, …) that is not there yet.
 int next_trial_number(const std::string& folder);

@@ -115,10 +115,12 @@ void Runner::save() {
 
 void Runner::begin(const std::vector<CellContext>& cells) {
   if (m_options.resume) {
+    m_folder_lock = lock_run_folder(m_options.output);
     m_result = take_up_run(m_options.output, m_scenario);
     m_seconds_before = m_result.seconds;
   } else {
     m_result.directory = make_run_folder(m_options.output, m_scenario.name);
+    m_folder_lock = lock_run_folder(m_result.directory);
     m_result.started = utc_now("%Y-%m-%dT%H:%M:%SZ");
   }
   m_next_trial = next_trial_number(m_result.directory);
@@ -323,7 +325,7 @@ void Runner::run_trials(const CellContext& context, const cache::Sources& source
     }
     m_progress.trial_done(report::trial_done_of(context.cell.id, context.cell.trials, outcome.result));
     if (outcome.result.faults.empty() || has_schedule(cell)) {
-      outcome.result.schedule.clear(); // one view per cell is enough; events.jsonl has them all
+      std::vector<result::Event>().swap(outcome.result.schedule); // one view per cell is enough; the rest is in files
     }
     cell.trial_results.push_back(std::move(outcome.result));
     if (Clock::now() - m_saved > k_save_interval) {

@@ -1,6 +1,7 @@
 #pragma once
 // A whole run: cells of a scenario in order, their trials, their verdicts, and the files that they leave.
 #include "base/error.h"
+#include "base/files.h"
 #include "result/result.h"
 #include "run/cell_context.h"
 #include "run/trial_runner.h"
@@ -73,6 +74,7 @@ private:
   report::ProgressReporter& m_progress;
   TrialRunner m_trials;
   result::RunResult m_result;
+  base::UniqueFd m_folder_lock;
   std::chrono::steady_clock::time_point m_started, m_saved;
   double m_seconds_before = 0; // of the run that is resumed
   std::string m_problem;

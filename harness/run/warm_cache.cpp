@@ -60,6 +60,7 @@ WarmCache warm_cache_for(TrialRunner& trials, const CellContext& context, const 
   cold.cache = {"cold", scenario::CacheKind::cold, {}};
   const schedule::Interleaving serial = serial_order(scenario);
   const std::string filling = folder + "/caches-filled";
+  cache::remove_tree(filling); // of a racelab that was killed
   const auto outcome = trials.run({.context = cold,
                                    .interleaving = serial,
                                    .folder = folder,
