@@ -128,6 +128,9 @@ struct RunResult {
 
 // The text of result.json. Keys in a stable order; numbers that do not exist are null.
 Json to_json(const RunResult& run);
+// The same as to_json(run).dump(1) with a line break, without ever holding the JSON of more than one trial, which is
+// several times as large as the text.
+std::string to_text(const RunResult& run);
 // Reads what to_json made, of this or an older format. Throws base::UserError with what is wrong.
 RunResult from_json(const Json& json, const std::string& file);
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <string_view>
 
 namespace racelab::result {
 
@@ -131,7 +133,7 @@ Json proof_json(const CacheProof& proof) {
           {"message", utf8(proof.message)}};
 }
 
-Json cell_json(const CellResult& cell) {
+Json cell_json(const CellResult& cell, bool with_trials) {
   Json json = {{"id", cell.id},
                {"toolkit", cell.toolkit},
                {"cache", cell.cache},
@@ -160,7 +162,7 @@ Json cell_json(const CellResult& cell) {
   json["tracer_entries"] = counts(cell.tracer_entries);
   json["reasons"] = texts(cell.reasons);
   json["repeat"] = utf8(cell.repeat);
-  json["trial_records"] = array_of(cell.trial_results, trial_json);
+  json["trial_records"] = with_trials ? array_of(cell.trial_results, trial_json) : Json::array();
   return json;
 }
 
@@ -186,6 +188,41 @@ Json toolkit_json(const ToolkitInfo& toolkit) {
           {"missing_points", named_texts(toolkit.missing_points)}};
 }
 
+Json run_json(const RunResult& run, bool with_trials) {
+  Json toolkits = Json::object();
+  for (const ToolkitInfo& toolkit : run.toolkits)
+    toolkits[toolkit.name] = toolkit_json(toolkit);
+  return {{"racelab", {{"version", run.version}, {"git", text_or_null(run.git)}, {"result_format", k_result_format}}},
+          {"command", texts(run.command)},
+          {"started", run.started},
+          {"seconds", number_or_null(run.seconds)},
+          {"scenario",
+           {{"name", utf8(run.scenario_name)},
+            {"file", utf8(run.scenario_file)},
+            {"digest", run.scenario_digest},
+            {"about", utf8(run.scenario_about)}}},
+          {"machine", machine_json(run.machine)},
+          {"toolkits", std::move(toolkits)},
+          {"notes", texts(run.notes)},
+          {"cells", array_of(run.cells, [&](const CellResult& cell) { return cell_json(cell, with_trials); })},
+          {"directory", utf8(run.directory)},
+          {"exit", {{"code", run.exit_code}, {"meaning", utf8(run.exit_meaning)}}}};
+}
+
+// An array in the place and with the indentation that dump(1) gives it.
+void append_trials(std::string& text, const std::vector<TrialResult>& trials) {
+  for (const TrialResult& trial : trials) {
+    text += &trial == trials.data() ? "[\n" : ",\n";
+    const std::string lines = trial_json(trial).dump(1);
+    std::size_t begin = 0;
+    for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
+      end = lines.find('\n', begin);
+      text += "    " + lines.substr(begin, end - begin) + (end == std::string::npos ? "" : "\n");
+    }
+  }
+  text += trials.empty() ? "[]" : "\n   ]";
+}
+
 } // namespace
 
 Json to_json(const Event& event) {
@@ -206,24 +243,21 @@ Json to_json(const Event& event) {
 }
 
 Json to_json(const RunResult& run) {
-  Json toolkits = Json::object();
-  for (const ToolkitInfo& toolkit : run.toolkits)
-    toolkits[toolkit.name] = toolkit_json(toolkit);
-  return {{"racelab", {{"version", run.version}, {"git", text_or_null(run.git)}, {"result_format", k_result_format}}},
-          {"command", texts(run.command)},
-          {"started", run.started},
-          {"seconds", number_or_null(run.seconds)},
-          {"scenario",
-           {{"name", utf8(run.scenario_name)},
-            {"file", utf8(run.scenario_file)},
-            {"digest", run.scenario_digest},
-            {"about", utf8(run.scenario_about)}}},
-          {"machine", machine_json(run.machine)},
-          {"toolkits", std::move(toolkits)},
-          {"notes", texts(run.notes)},
-          {"cells", array_of(run.cells, cell_json)},
-          {"directory", utf8(run.directory)},
-          {"exit", {{"code", run.exit_code}, {"meaning", utf8(run.exit_meaning)}}}};
+  return run_json(run, true);
+}
+
+std::string to_text(const RunResult& run) {
+  const std::string frame = run_json(run, false).dump(1);
+  const std::string_view place = "\n   \"trial_records\": "; // a text in it has no line breaks
+  std::string text;
+  std::size_t done = 0;
+  for (const CellResult& cell : run.cells) {
+    const std::size_t at = frame.find(place, done) + place.size();
+    text.append(frame, done, at - done);
+    append_trials(text, cell.trial_results);
+    done = at + 2; // behind the empty array that stands there
+  }
+  return text.append(frame, done) + "\n";
 }
 
 } // namespace racelab::result

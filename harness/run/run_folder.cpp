@@ -110,8 +110,7 @@ int next_trial_number(const std::string& folder) {
 }
 
 void write_result(const result::RunResult& result) {
-  if (auto written = base::write_file(result.directory + "/result.json", result::to_json(result).dump(1) + "\n");
-      !written) {
+  if (auto written = base::write_file(result.directory + "/result.json", result::to_text(result)); !written) {
     throw UserError(ExitCode::environment, written.error());
   }
 }

@@ -38,6 +38,16 @@ TEST(ResultJson, ReadsBackWhatItWrote) {
   EXPECT_EQ(to_json(from_json(to_json(RunResult()), "result.json")), to_json(RunResult()));
 }
 
+TEST(ResultJson, IsWrittenTrialByTrialAsItIsAtOnce) {
+  RunResult run = sample_run();
+  run.notes = {"a text with \n   \"trial_records\": [] in it"};
+  run.cells.front().trial_results.push_back(sample_trial());
+  run.cells.push_back(run.cells.front());
+  EXPECT_EQ(to_text(run), to_json(run).dump(1) + "\n");
+  run.cells.clear();
+  EXPECT_EQ(to_text(run), to_json(run).dump(1) + "\n");
+}
+
 TEST(ResultJson, ReadsTheValuesIntoTheirPlaces) {
   const RunResult run = from_json(to_json(sample_run()), "result.json");
   ASSERT_EQ(run.cells.size(), 2u);
