@@ -155,6 +155,18 @@ bool view_process(int pid, TreeView& view, std::vector<int>& children) {
   return !first;
 }
 
+std::vector<int> children_of(int pid) {
+  std::vector<int> children;
+  const std::string base = "/proc/" + std::to_string(pid) + "/task/";
+  for (const int tid : numeric_entries(base)) {
+    std::istringstream in(read_small(base + std::to_string(tid) + "/children"));
+    for (int child = 0; in >> child;) {
+      children.push_back(child);
+    }
+  }
+  return children;
+}
+
 } // namespace
 
 bool TreeView::any_running() const {
@@ -167,9 +179,10 @@ bool TreeView::any_timed_wait() const {
                      [](const ThreadView& t) { return t.state == 'S' && t.timed_wait; });
 }
 
-TreeView view_tree(int pid) {
+TreeView view_tree(int pid, int reaper) {
   TreeView view;
-  std::vector<int> todo{pid};
+  std::vector<int> todo = reaper > 0 ? children_of(reaper) : std::vector<int>();
+  todo.push_back(pid);
   std::set<int> seen;
   while (!todo.empty() && seen.size() < 4096) {
     const int next = todo.back();

@@ -16,7 +16,7 @@ struct ThreadView {
 };
 
 struct TreeView {
-  std::vector<int> pids; // the process and its descendants
+  std::vector<int> pids; // the process, its descendants, and the daemons
   std::vector<ThreadView> threads;
   std::uint64_t cpu_ticks = 0; // user and system time of all threads and of children waited for, in clock ticks
 
@@ -24,7 +24,8 @@ struct TreeView {
   bool any_timed_wait() const;
 };
 
-// Everything below `pid`, itself included. Processes that vanish meanwhile are left out.
-TreeView view_tree(int pid);
+// Everything below `pid`, itself included, and everything below `reaper`, without it: the daemons that have left the
+// tree. Processes that vanish meanwhile are left out.
+TreeView view_tree(int pid, int reaper = 0);
 
 } // namespace racelab::launch

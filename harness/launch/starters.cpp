@@ -8,10 +8,12 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <fstream>
 
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -59,6 +61,7 @@ pid_t spawn(std::vector<std::string> argv, const Environment& environment, const
     pointers.push_back(variable.data());
   }
   pointers.push_back(nullptr);
+  prctl(PR_SET_CHILD_SUBREAPER, 1); // see end_orphans
   pid_t pid = 0;
   const int error = posix_spawn(&pid, words[0], &actions, nullptr, words.data(), pointers.data());
   posix_spawn_file_actions_destroy(&actions);
@@ -72,12 +75,37 @@ std::string board_path(const board::Board& board) {
   return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(board.fd());
 }
 
-void reap(pid_t& pid) {
-  if (pid > 0) {
-    while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+// What a supervisor or server that was killed itself has left comes to racelab: everything of a trial is in a session
+// of the trial's own, as no other child of racelab is. Bounded, since a process in uninterruptible I/O does not die.
+void end_orphans() {
+  for (int round = 0; round < 1000; ++round) {
+    std::ifstream in("/proc/self/task/" + std::to_string(getpid()) + "/children");
+    bool any = false;
+    for (int child = 0; in >> child;) {
+      if (getsid(child) != getsid(0)) {
+        any = true;
+        kill(child, SIGKILL);
+        waitpid(child, nullptr, WNOHANG);
+      }
     }
+    if (!any) {
+      return;
+    }
+    poll(nullptr, 0, 2);
+  }
+}
+
+void reap(pid_t& pid) {
+  if (pid <= 0) {
+    return;
+  }
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   pid = 0;
+  if (!WIFEXITED(status)) {
+    end_orphans();
+  }
 }
 
 } // namespace
@@ -95,7 +123,8 @@ int FreshStarter::start(const TrialSpec& spec, const board::Board& board, int ou
                                 std::to_string(board.fd()),
                                 std::to_string(out),
                                 std::to_string(err),
-                                spec.directory};
+                                spec.directory,
+                                spec.scratch};
   argv.insert(argv.end(), spec.argv.begin(), spec.argv.end());
   m_supervisor = spawn(argv, environment, {sockets.theirs.get(), board.fd(), out, err}, "");
   m_channel = std::move(sockets.ours);
@@ -122,15 +151,15 @@ void ForkServer::stop() {
 double ForkServer::ensure_started() {
   if (m_pid > 0) {
     pollfd fd{m_channel.get(), POLLIN, 0};
-    if (waitpid(m_pid, nullptr, WNOHANG) == 0 && poll(&fd, 1, 0) == 0) {
+    if (poll(&fd, 1, 0) == 0) { // a server that has died closed its end
       return 0;
     }
     stop();
   }
   const auto started = std::chrono::steady_clock::now();
   SocketPair sockets = make_sockets();
-  m_pid = spawn({m_python, "-m", "racelab_agent.fork_server", std::to_string(sockets.theirs.get())}, m_environment,
-                {sockets.theirs.get()}, m_log_file);
+  m_pid = spawn({m_python, "-m", "racelab_agent.fork_server", std::to_string(sockets.theirs.get()), m_scratch},
+                m_environment, {sockets.theirs.get()}, m_log_file);
   sockets.theirs.reset();
   m_channel = std::move(sockets.ours);
   pollfd fd{m_channel.get(), POLLIN, 0};

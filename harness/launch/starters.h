@@ -14,6 +14,7 @@ namespace racelab::launch {
 class FreshStarter : public ProcessStarter {
 public:
   int start(const TrialSpec& spec, const board::Board& board, int out, int err) override;
+  int reaper() const override { return m_supervisor; }
   void finish() override;
   ~FreshStarter() override { finish(); }
 
@@ -27,9 +28,10 @@ private:
 class ForkServer : public ProcessStarter {
 public:
   // `python`: the interpreter; `environment`: what it and the modules that it imports see, including PYTHONPATH with
-  // the agent's folder; `log_file`: its own stderr.
-  ForkServer(std::string python, Environment environment, std::string log_file)
-      : m_python(std::move(python)), m_environment(std::move(environment)), m_log_file(std::move(log_file)) {}
+  // the agent's folder; `log_file`: its own stderr; `scratch`: see TrialSpec.
+  ForkServer(std::string python, Environment environment, std::string log_file, std::string scratch)
+      : m_python(std::move(python)), m_environment(std::move(environment)), m_log_file(std::move(log_file)),
+        m_scratch(std::move(scratch)) {}
   ~ForkServer() override;
 
   // Starts the server if it does not run and waits until it is ready. Throws base::UserError (environment) if it fails.
@@ -37,6 +39,7 @@ public:
   double ensure_started();
 
   int start(const TrialSpec& spec, const board::Board& board, int out, int err) override;
+  int reaper() const override { return m_pid; }
   void finish() override;
 
 private:
@@ -44,7 +47,7 @@ private:
 
   std::string m_python;
   Environment m_environment;
-  std::string m_log_file;
+  std::string m_log_file, m_scratch;
   pid_t m_pid = 0;
   base::UniqueFd m_channel;
 };

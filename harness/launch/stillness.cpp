@@ -24,7 +24,7 @@ milliseconds Stillness::still_for() const {
   return duration_cast<milliseconds>(Clock::now() - m_since);
 }
 
-std::optional<TreeView> Stillness::look(int pid, std::uint64_t events, std::uint64_t output) {
+std::optional<TreeView> Stillness::look(int pid, std::uint64_t events, std::uint64_t output, int reaper) {
   const auto now = Clock::now();
   if (events != m_events || output != m_output) {
     m_events = events;
@@ -34,7 +34,7 @@ std::optional<TreeView> Stillness::look(int pid, std::uint64_t events, std::uint
   if (now - m_last_look < m_interval) {
     return std::nullopt;
   }
-  TreeView view = view_tree(pid);
+  TreeView view = view_tree(pid, reaper);
   m_last_look = Clock::now();
   m_interval = std::max(k_base_interval, 20 * duration_cast<milliseconds>(m_last_look - now));
 

@@ -17,8 +17,9 @@ public:
   explicit Stillness(std::chrono::milliseconds quiet_time) : m_quiet_time(quiet_time) { restart(); }
 
   // Looks at the process tree if it is time to. A view comes back while the tree has been still for the quiet time (ten
-  // times that, and at least 3 s, while some thread sleeps in a call that ends by itself).
-  std::optional<TreeView> look(int pid, std::uint64_t events, std::uint64_t output);
+  // times that, and at least 3 s, while some thread sleeps in a call that ends by itself). `reaper`: see
+  // view_tree.
+  std::optional<TreeView> look(int pid, std::uint64_t events, std::uint64_t output, int reaper = 0);
 
   std::chrono::milliseconds still_for() const;
   void restart();

@@ -6,12 +6,14 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -85,7 +87,16 @@ int exec_error(int pipe_read) {
   return n == sizeof error ? error : 0;
 }
 
-void wait_for_end(int pid, int channel) {
+// Removes racelab's temporary folder if nobody holds its lock: racelab did not live to do so.
+void remove_abandoned(const char* folder) {
+  const int lock = open((std::string(folder) + "/lock").c_str(), O_RDWR | O_CLOEXEC);
+  if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0) {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+  }
+}
+
+void wait_for_end(int pid, int channel, const char* scratch) {
   const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
   pollfd fds[2] = {{pidfd, POLLIN, 0}, {channel, 0, 0}};
   while (poll(fds, 2, -1) < 0 || (fds[0].revents == 0 && fds[1].revents == 0)) {
@@ -94,6 +105,7 @@ void wait_for_end(int pid, int channel) {
     kill(-pid, SIGKILL);
     kill(pid, SIGKILL);
     kill_left_over();
+    remove_abandoned(scratch);
     _exit(0);
   }
 }
@@ -101,7 +113,7 @@ void wait_for_end(int pid, int channel) {
 } // namespace
 
 int supervise_main(int argc, char** argv) {
-  if (argc < 8) {
+  if (argc < 9) {
     return 2;
   }
   const int channel = std::atoi(argv[2]), board = std::atoi(argv[3]), out = std::atoi(argv[4]),
@@ -119,7 +131,7 @@ int supervise_main(int argc, char** argv) {
   }
   const pid_t pid = fork();
   if (pid == 0) {
-    become_pipeline(out, err, argv[6], argv + 7, exec_pipe[1]);
+    become_pipeline(out, err, argv[6], argv + 8, exec_pipe[1]);
   }
   close(exec_pipe[1]);
   close(out);
@@ -128,11 +140,11 @@ int supervise_main(int argc, char** argv) {
   const int error = pid < 0 ? errno : exec_error(exec_pipe[0]);
   if (error != 0) {
     send_message(channel,
-                 {{"error", std::string(argv[7]) + " cannot be started in " + argv[6] + ": " + std::strerror(error)}});
+                 {{"error", std::string(argv[8]) + " cannot be started in " + argv[6] + ": " + std::strerror(error)}});
     return 1;
   }
   send_message(channel, {{"pid", pid}});
-  wait_for_end(pid, channel);
+  wait_for_end(pid, channel, argv[7]);
   int status = 0;
   rusage usage{};
   wait4(pid, &status, 0, &usage);

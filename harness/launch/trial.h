@@ -20,6 +20,8 @@ struct TrialSpec {
   Environment environment;       // the whole environment, without RACELAB_BOARD
   std::string directory;         // working directory
   std::string stdout_file, stderr_file, stacks_file;
+  std::string
+      scratch; // racelab's temporary folder, with a file "lock" that racelab holds: removed if racelab is killed
   std::chrono::milliseconds time_limit{120'000};
   std::chrono::milliseconds quiet_time{300}; // nothing moves this long: a schedule that holds somebody is given up
   std::chrono::milliseconds hang_time{3000}; // nothing moves this long, and nobody is held: the trial hangs
@@ -54,6 +56,9 @@ public:
   // "rusage": {...}}, or
   // {"error": text}. The caller does not own the channel. Throws base::UserError if it cannot even be asked.
   virtual int start(const TrialSpec& spec, const board::Board& board, int out, int err) = 0;
+
+  // The process that takes in what the trial's process makes and leaves to itself (daemons); 0: there is none.
+  virtual int reaper() const { return 0; }
 
   // The trial has been reported ended, or given up: make ready for the next one.
   virtual void finish() = 0;

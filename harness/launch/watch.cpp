@@ -232,7 +232,7 @@ void Watch::look() {
     }
     end_by_force(EndKind::time_limit, "still running at the time limit");
   } else if (m_pid > 0) {
-    const auto view = m_stillness.look(m_pid, m_board.log_count(), m_out.total() + m_err.total());
+    const auto view = m_stillness.look(m_pid, m_board.log_count(), m_out.total() + m_err.total(), m_starter.reaper());
     if (view) {
       handle_stillness(*view);
     }

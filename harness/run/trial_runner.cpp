@@ -162,7 +162,7 @@ launch::ForkServer& TrialRunner::fork_server_for(const CellContext& context) {
     environment.emplace_back("TORCHINDUCTOR_CACHE_DIR", own_cache);
     environment.emplace_back("TMPDIR", m_scratch.path());
     server = std::make_unique<launch::ForkServer>(context.toolkit.python, environment,
-                                                  m_scratch.path() + "/fork-server.log");
+                                                  m_scratch.path() + "/fork-server.log", m_scratch.path());
   }
   return *server;
 }
@@ -202,6 +202,7 @@ launch::TrialSpec TrialRunner::make_spec(const CellContext& context, const std::
   spec.stdout_file = folder + "/stdout";
   spec.stderr_file = folder + "/stderr";
   spec.stacks_file = folder + "/stacks.txt";
+  spec.scratch = m_scratch.path();
   spec.time_limit = m_scenario.time_limit;
   spec.quiet_time = m_scenario.quiet_time;
   if (const auto& tokens = m_scenario.tokens; tokens && !tokens->output.empty()) {

@@ -187,5 +187,11 @@ TEST(Tree, OfAProcessThatIsGoneIsEmpty) {
   EXPECT_TRUE(view.threads.empty());
 }
 
+TEST(TreeView, HasTheDaemonsThatAReaperHasTakenIn) {
+  const Doing program([] { pause(); }), daemon([] { pause(); });
+  EXPECT_THAT(view_tree(program.pid()).pids, testing::ElementsAre(program.pid()));
+  EXPECT_THAT(view_tree(program.pid(), getpid()).pids, testing::IsSupersetOf({program.pid(), daemon.pid()}));
+}
+
 } // namespace
 } // namespace racelab::launch::test

@@ -8,7 +8,8 @@ fails (see docs/torch.md). It speaks with racelab over one SOCK_SEQPACKET socket
     server -> {"pid": n}                                                     the child is there
     server -> {"exit": status as of waitpid, "rusage": {...}, "left_over": n}  it ended; left-over descendants were killed
 
-A closed socket ends the server and whatever it runs.
+A closed socket ends the server and whatever it runs. racelab is gone then, or has no use for it: nothing but this process knows
+the daemons of the trial, which have left its session, so that it must not die before them.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ from __future__ import annotations
 import atexit
 import contextlib
 import ctypes
+import fcntl
 import gc
 import json
 import os
 import re
 import select
+import shutil
 import signal
 import socket
 import sys
@@ -28,7 +31,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 PRELOAD = (
     "torch",
@@ -119,12 +122,12 @@ def _loading_in_a_fork(module: Any) -> Iterator[None]:
         module.subprocess = real
 
 
-def serve(channel: socket.socket) -> list[str] | None:
+def serve(channel: socket.socket) -> list[str]:
     """Runs trials until racelab closes the socket. Returns only in a child: the program's command line."""
     while True:
         data, descriptors, _, _ = socket.recv_fds(channel, 1 << 20, 8)
         if not data:
-            return None
+            _end(None)
         request = json.loads(data)
         pid = os.fork()
         if pid == 0:
@@ -144,8 +147,7 @@ def _wait_for(pid: int, channel: socket.socket) -> None:
     while True:
         ready = dict(poll.poll())
         if channel.fileno() in ready:
-            _kill_descendants(pid)
-            sys.exit(0)
+            _end(pid)
         if ended in ready:
             break
     os.close(ended)
@@ -159,7 +161,24 @@ def _wait_for(pid: int, channel: socket.socket) -> None:
     try:
         channel.send(json.dumps(report).encode())
     except BrokenPipeError:
-        sys.exit(0)
+        _end(None)
+
+
+def _end(pid: int | None) -> NoReturn:
+    """Ends everything below the server, racelab's temporary folder if racelab did not live to do so, and the server."""
+    _kill_descendants(pid)
+    _remove_abandoned(sys.argv[2])
+    os._exit(0)
+
+
+def _remove_abandoned(folder: str) -> None:
+    """Removes the folder if nobody holds its lock, as racelab does to its end."""
+    try:
+        with open(os.path.join(folder, "lock"), "rb+") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+    except OSError:
+        pass
 
 
 def _kill_descendants(pid: int | None) -> int:
@@ -255,7 +274,7 @@ def _run_trial(argv: list[str]) -> None:
 def main() -> None:
     started = time.monotonic()
     channel = socket.socket(fileno=int(sys.argv[1]))
-    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # while it imports; from then on the socket tells
     _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # racelab decides what Ctrl-C means
     modules = preload()
@@ -263,10 +282,9 @@ def main() -> None:
 
     gc.collect()
     gc.freeze()  # what is there now is never looked at again, so that children share it
+    _libc.prctl(_PR_SET_PDEATHSIG, 0)
     channel.send(json.dumps({"ready": True, "seconds": time.monotonic() - started, "modules": modules}).encode())
-    argv = serve(channel)
-    if argv is not None:
-        _run_trial(argv)
+    _run_trial(serve(channel))
 
 
 if __name__ == "__main__":
