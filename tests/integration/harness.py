@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import tempfile
 import time
 import unittest
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +97,72 @@ class RacelabTest(unittest.TestCase):
         path = self.folder / name
         path.write_text(text)
         return path
+
+
+class TidyTest(RacelabTest):
+    """After each test nothing of its racelabs may be left: no process, no shared memory, no temporary folder."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.temporary = self.folder / "tmp"
+        self.temporary.mkdir()
+        self._boards, self._shared = boards(), set(os.listdir("/dev/shm"))
+
+    def environment(self, **changes: str) -> dict[str, str]:
+        return super().environment(**{"TMPDIR": str(self.temporary), **changes})
+
+    def tearDown(self) -> None:
+        self.assert_nothing_left()
+
+    def processes(self) -> list[str]:
+        return leftovers(str(self.folder))
+
+    def wait_for(self, what: Callable[[], object], limit: float = 60) -> None:
+        deadline = time.monotonic() + limit
+        while not what():
+            self.assertLess(time.monotonic(), deadline, "it did not come")
+            time.sleep(0.02)
+
+    def assert_nothing_left(self, limit: float = 2) -> None:
+        deadline = time.monotonic() + limit
+        while self.processes() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        left = self.processes()
+        for line in left:  # or they would disturb the next test
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(line.split(":")[0]), signal.SIGKILL)
+        self.assertEqual(left, [], "processes are left")
+        self.assertEqual([p.name for p in self.temporary.iterdir()], [], "temporary folders are left")
+        self.assertEqual(boards() - self._boards, set(), "shared memory is left")
+        self.assertEqual(set(os.listdir("/dev/shm")) - self._shared, set(), "/dev/shm has more than before")
+
+
+def parent_of(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+    except OSError:
+        return 0
+
+
+def boards() -> set[int]:
+    """The boards of racelabs that are gone: held by a process that is an orphan, or has only orphans that hold one above it.
+    Other people's racelabs and unit tests may run meanwhile."""
+    holders: dict[int, set[int]] = {}
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit():
+            with contextlib.suppress(OSError):
+                held = {fd.stat().st_ino for fd in (process / "fd").iterdir() if "memfd:racelab" in os.readlink(fd)}
+                maps = (process / "maps").read_text().splitlines()
+                held |= {int(line.split()[4]) for line in maps if "memfd:racelab" in line}
+                if held and (process / "comm").read_text().strip() != "racelab":
+                    holders[int(process.name)] = held
+    orphaned: set[int] = set()
+    for pid, held in holders.items():
+        above = parent_of(pid)
+        while above in holders:
+            above = parent_of(above)
+        orphaned |= held if above == 1 else set()
+    return orphaned
 
 
 def trials(cell: dict[str, Any]) -> list[dict[str, Any]]:

@@ -3,18 +3,26 @@
 import signal
 import subprocess
 import time
+from pathlib import Path
 from typing import Any
 
-from harness import PROGRAM, ROOT, Finished, RacelabTest, leftovers, trials, unittest
+from harness import PROGRAM, ROOT, Finished, TidyTest, trials, unittest
 
 PROGRAMS = ROOT / "tests/integration/programs"
 
 
-class PipelineFaults(RacelabTest):
-    def misbehave(self, way: str, *arguments: str, flags: str = "", more: str = "") -> Finished:
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+class PipelineFaults(TidyTest):
+    def misbehave(self, way: str, *arguments: str, flags: str = "", more: str = "", env: str = "") -> Finished:
         scenario = self.write(
             f"{way}.yaml",
-            f"racelab: 1\nname: {way}\npipeline: {{command: [python, {flags}{PROGRAMS}/misbehaves.py, {way}]}}\n"
+            f"racelab: 1\nname: {way}\npipeline: {{command: [python, {flags}{PROGRAMS}/misbehaves.py, {way}], env: {{{env}}}}}\n"
             f"trials: 1\n{more}",
         )
         return self.run_scenario(scenario, "--toolkit", "torch-2.11", *arguments)
@@ -62,11 +70,13 @@ class PipelineFaults(RacelabTest):
         run = self.misbehave("long", more="time_limit: 2s\n")
         self.fault(run, "time_limit")
 
-    def test_children_that_the_pipeline_leaves_are_ended(self) -> None:
+    def test_children_and_daemons_that_the_pipeline_leaves_are_ended(self) -> None:
         for launch in ("fork_server", "fresh"):
-            run = self.misbehave("children", "--set", f"launch={launch}")
+            pids = self.folder / f"pids-{launch}"
+            run = self.misbehave("children", "--set", f"launch={launch}", "--trials", "2", env=f"PIDS: {pids}")
             self.assertEqual(run.code, 0, run.text())
-            self.assertEqual(leftovers(str(run.folder)), [])
+            self.assertEqual(len(pids.read_text().split()), 3)
+            self.assertEqual([pid for pid in pids.read_text().split() if is_alive(int(pid))], [], launch)
 
     def test_output_is_kept_with_a_bound(self) -> None:
         run = self.misbehave("print")
@@ -102,11 +112,10 @@ class PipelineFaults(RacelabTest):
             f"racelab: 1\nname: c\npipeline: {{command: [python, {PROGRAMS}/misbehaves.py, sleep]}}\ntrials: 3\n"
             "interleavings: {a: none, b: none}\nlaunch: fresh\n",
         )
-        output, temporary = self.folder / "interrupted", self.folder / "tmp"
-        temporary.mkdir()
+        output = self.folder / "interrupted"
         process = subprocess.Popen(
             [str(PROGRAM), "run", str(scenario), "--output", str(output), "--toolkit", "torch-2.11"],
-            env=self.environment(TMPDIR=str(temporary)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )
         started = output / "trials/002/agent.json"
         deadline = time.monotonic() + 60
@@ -118,8 +127,11 @@ class PipelineFaults(RacelabTest):
         run = Finished(subprocess.CompletedProcess([], 130, text, ""), output, 0)
         self.assertEqual(run.cell("cold/a")["trials"], 1, text)
         self.assertIn("interrupted", text)
-        self.assertEqual(leftovers(str(output)), [])
-        self.assertEqual(list(temporary.iterdir()), [])
+        self.assert_nothing_left()
+        resumed = self.racelab("run", "--resume", "--output", str(output))
+        self.assertEqual(resumed.code, 0, resumed.text())
+        run = Finished(subprocess.CompletedProcess([], 0, "", ""), output, 0)
+        self.assertEqual([c["trials"] for c in run.result["cells"]], [3, 3])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """A program that goes wrong in the way that its argument names. It needs no torch."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -33,12 +34,23 @@ def wait_for_ever() -> None:
 
 
 def leave_children() -> None:
-    subprocess.Popen(["sleep", "1000"], start_new_session=True)
-    if os.fork() == 0:
-        os.setsid()
-        if os.fork() == 0:
-            time.sleep(1000)
-        os._exit(0)
+    """A child, a child in a session of its own, and a daemon in one of its own; their ids go to the file $PIDS.
+    Status 4: those of an earlier trial are still there."""
+    with contextlib.suppress(OSError), open(os.environ["PIDS"], encoding="ascii") as earlier:
+        if any(os.path.exists(f"/proc/{pid}") for pid in earlier.read().split()):
+            sys.exit(4)
+    with open(os.environ["PIDS"], "w", encoding="ascii", buffering=1) as pids:
+        print(subprocess.Popen(["sleep", "1000"]).pid, file=pids)
+        print(subprocess.Popen(["sleep", "1000"], start_new_session=True).pid, file=pids)
+        child = os.fork()
+        if child == 0:
+            os.setsid()
+            daemon = os.fork()
+            if daemon == 0:
+                time.sleep(1000)
+            print(daemon, file=pids)
+            os._exit(0)
+        os.waitpid(child, 0)
 
 
 def die_in_a_thread() -> None:

@@ -55,6 +55,51 @@ def own_signals() -> None:
     sys.exit(0 if seen == [signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM] else 1)
 
 
+def daemon(seconds: float, into: int = -1) -> None:
+    """Makes a process that is nobody's child and in a session of its own."""
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        if os.fork() == 0:
+            time.sleep(seconds)
+            if into >= 0:
+                os.write(into, b"done")
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
+def sleep_with_a_daemon() -> None:
+    daemon(1000)
+    time.sleep(2)
+
+
+def wait_for_a_daemon() -> None:
+    here, there = os.pipe()
+    daemon(5, there)  # longer than a hang takes
+    assert os.read(here, 4) == b"done"
+
+
+def own_signals_and_hang() -> None:
+    for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM):
+        signal.signal(number, lambda *_: os.write(1, b"signalled"))
+    thread = threading.Thread(target=threading.Event().wait, name="waiter")
+    thread.start()
+    thread.join()
+
+
+def park_under_a_timer() -> None:
+    """A timer's signal comes every 10 ms while the thread is parked."""
+    seen = []
+    signal.signal(signal.SIGALRM, lambda *_: seen.append(1))
+    signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
+    thread = threading.Thread(target=lambda: (time.sleep(1), step()), name="other")
+    thread.start()
+    step()  # after the other one
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    thread.join()
+    sys.exit(0 if seen else 1)
+
+
 def print_a_gigabyte() -> None:
     block = b"x" * 1_000_000
     for _ in range(1000):
@@ -69,6 +114,10 @@ WAYS = {
     "many-threads": many_threads,
     "own-signals": own_signals,
     "gigabyte": print_a_gigabyte,
+    "daemon": sleep_with_a_daemon,
+    "wait-for-daemon": wait_for_a_daemon,
+    "signals-hang": own_signals_and_hang,
+    "timer": park_under_a_timer,
     "sleep": lambda: time.sleep(2),
 }
 
