@@ -1,5 +1,7 @@
 #include "launch/token_lines.h"
 
+#include "base/regex.h"
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -7,7 +9,7 @@ namespace racelab::launch {
 
 namespace {
 
-constexpr std::size_t k_max_line = 2000; // std::regex recurses over what it matches
+constexpr std::size_t k_max_line = 2000;
 constexpr std::size_t k_max_lines = 1'000'000;
 
 // "12", "12.5", "12,500", "12_500", "3.1k", "2M"; false: none of these.
@@ -26,7 +28,7 @@ bool read_count(std::string text, double& number) {
 
 } // namespace
 
-TokenLines::TokenLines(const TokenPattern& pattern) : m_pattern(pattern), m_regex(pattern.regex) {}
+TokenLines::TokenLines(const TokenPattern& pattern) : m_pattern(pattern), m_regex(base::make_regex(pattern.regex)) {}
 
 void TokenLines::append(const char* data, std::size_t size, std::int64_t time_ns) {
   const char* const end = data + size;

@@ -1,5 +1,6 @@
 #include "oracle/oracle.h"
 
+#include "base/regex.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -183,7 +184,7 @@ std::vector<Fault> output_faults(const std::string& output, const std::vector<sc
   constexpr std::size_t k_max_line = 2000; // std::regex recurses over what it matches
   std::vector<Fault> found;
   for (const auto& kind : kinds) {
-    const std::regex pattern(kind.pattern);
+    const std::regex pattern = base::make_regex(kind.pattern);
     for (const std::string& line : base::split(output, '\n')) {
       const std::string start = line.substr(0, k_max_line);
       if (std::regex_search(start, pattern)) {

@@ -1,4 +1,5 @@
 // The checks of read.h that need more than one place of the document.
+#include "base/regex.h"
 #include "base/text.h"
 #include "scenario/keys.h"
 #include "scenario/read.h"
@@ -164,7 +165,7 @@ private:
 
   void check_groups(const Value& written, const std::string& regex,
                     const std::vector<std::pair<const char*, int>>& used) {
-    const auto groups = static_cast<int>(std::regex(regex).mark_count());
+    const auto groups = static_cast<int>(base::make_regex(regex).mark_count());
     for (const auto& [key, group] : used)
       if (group > groups) {
         const Value* place = written.find(key) != nullptr ? written.find(key) : written.find("output");

@@ -1,6 +1,7 @@
 #include "scenario/formats.h"
 
 #include "base/assert.h"
+#include "base/regex.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -88,7 +89,7 @@ bool accepts_regex(std::string_view text) {
   if (text.size() > k_max_regex)
     return false;
   try {
-    const std::regex compiled{std::string(text)};
+    base::make_regex(std::string(text));
     return !text.empty();
   } catch (const std::regex_error&) {
     return false;

@@ -1,6 +1,8 @@
 // Lines of the output that report tokens.
 #include "launch/token_lines.h"
 
+#include <chrono>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,6 +41,16 @@ TEST(TokenLines, LookAtTheBeginningOfALongLine) {
   feed(std::string(1 << 20, 'x') + " n=6\n", 2);
   ASSERT_EQ(feed.lines.lines().size(), 1U);
   EXPECT_DOUBLE_EQ(feed.lines.lines()[0].number, 5);
+}
+
+TEST(TokenLines, AreLookedAtInTheTimeOfALineWhateverThePattern) {
+  Feed feed({"(a*)*(a*)*b([0-9])", 3, 0}); // every way to share the a's out, tried one after another, takes for ever
+  const auto start = std::chrono::steady_clock::now();
+  feed(std::string(1000, 'a') + "\n", 1);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  feed("aab7\n", 2);
+  ASSERT_EQ(feed.lines.lines().size(), 1U);
+  EXPECT_DOUBLE_EQ(feed.lines.lines()[0].number, 7);
 }
 
 } // namespace
