@@ -16,7 +16,7 @@ namespace racelab::cache {
 
 namespace {
 
-tl::unexpected<std::string> failure(const std::string& what) {
+tl::unexpected<std::string> refusal(const std::string& what) {
   return tl::unexpected(what + ": " + std::strerror(errno));
 }
 
@@ -28,7 +28,7 @@ tl::expected<void, std::string> map_ids(uid_t user, gid_t group) {
   for (const auto& [file, text] : files) {
     const base::UniqueFd fd(open(file, O_WRONLY | O_CLOEXEC));
     if (!fd || write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
-      return failure(file);
+      return refusal(file);
     }
   }
   return {};
@@ -45,14 +45,14 @@ tl::expected<void, std::string> enter_private_mounts() {
   const gid_t group = getegid();
   if (unshare(CLONE_NEWNS) != 0) {
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) {
-      return failure("no mount namespace of racelab's own");
+      return refusal("no mount namespace of racelab's own");
     }
     if (const auto mapped = map_ids(user, group); !mapped) {
       return mapped;
     }
   }
   if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
-    return failure("mounts cannot be made private");
+    return refusal("mounts cannot be made private");
   }
   entered = true;
   return {};
@@ -64,7 +64,7 @@ tl::expected<void, std::string> mount_small(const std::string& folder, std::uint
   }
   const std::string options = fmt::format("size={},mode=0755", bytes);
   if (mount("racelab", folder.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, options.c_str()) != 0) {
-    return failure("no file system can be mounted on " + folder);
+    return refusal("no file system can be mounted on " + folder);
   }
   return {};
 }
@@ -72,7 +72,7 @@ tl::expected<void, std::string> mount_small(const std::string& folder, std::uint
 tl::expected<void, std::string> mount_read_only(const std::string& folder) {
   if (mount(folder.c_str(), folder.c_str(), nullptr, MS_BIND, nullptr) != 0 ||
       mount(nullptr, folder.c_str(), nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV, nullptr) != 0) {
-    return failure(folder + " cannot be mounted read-only");
+    return refusal(folder + " cannot be mounted read-only");
   }
   return {};
 }

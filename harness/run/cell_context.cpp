@@ -134,14 +134,18 @@ void check_script(const std::vector<std::string>& argv, const std::string& direc
 }
 
 // sys.monitoring, which points on lines need, came with Python 3.12.
-std::optional<std::string> lacks_lines(const scenario::Scenario& scenario, const toolkit::Toolkit& toolkit) {
+std::optional<std::string> lacks_lines(const scenario::Scenario& scenario, const schedule::Interleaving& interleaving,
+                                       const toolkit::Toolkit& toolkit) {
   int major = 0, minor = 0;
   if (std::sscanf(toolkit.python_version.c_str(), "%d.%d", &major, &minor) != 2 ||
       std::pair(major, minor) >= std::pair(3, 12)) {
     return std::nullopt;
   }
   for (const auto& point : scenario.points) {
-    if (!point.line.empty()) {
+    const auto is_it = [&](const auto& event) { return event.point == point.name; };
+    const bool used = std::any_of(interleaving.events.begin(), interleaving.events.end(), is_it) ||
+                      std::find(scenario.record.begin(), scenario.record.end(), point.name) != scenario.record.end();
+    if (!point.line.empty() && used) {
       return "the point " + point.name + " is on a line (" + point.line +
              "), which needs Python 3.12 or later; toolkit " + toolkit.name + " has " + toolkit.python_version +
              " (a point on a function, `at`, needs no more)";
@@ -178,7 +182,7 @@ CellContext resolve_cell(const scenario::Scenario& scenario, const scenario::Cel
   context.mitigation = scenario::find_mitigation(scenario, cell.mitigation);
   context.interleaving = scenario::find_interleaving(scenario, cell.interleaving);
   context.placement = layout::place(scenario::find_layout(scenario, cell.layout), devices);
-  context.skip = context.placement.skip ? context.placement.skip : lacks_lines(scenario, toolkit);
+  context.skip = context.placement.skip ? context.placement.skip : lacks_lines(scenario, context.interleaving, toolkit);
   context.environment = clean_environment();
   const auto fill = [&](const std::string& text) {
     return layout::fill_placeholders(text, context.placement, scenario.directory);

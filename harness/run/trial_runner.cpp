@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -100,8 +101,27 @@ result::TrialResult judge_trial(const result::TrialRecord& record, const schedul
   return trial;
 }
 
+// Rules of `actors` that fitted no thread of any process that ended by itself.
+std::set<std::string> unused_actor_rules(const result::TrialRecord& record) {
+  std::set<std::string> unused;
+  for (const auto& fact : record.facts) {
+    if (fact.value("fact", "") == "actor_rule_unused") {
+      unused.insert(fact.value("rule", "?"));
+    }
+  }
+  for (const auto& fact : record.facts) {
+    if (fact.value("fact", "") == "actor_rule_used") {
+      unused.erase(fact.value("rule", "?"));
+    }
+  }
+  return unused;
+}
+
 std::vector<std::string> warnings_of(const result::TrialRecord& record) {
   std::vector<std::string> warnings;
+  for (const std::string& rule : unused_actor_rules(record)) {
+    warnings.push_back("no thread fits the rule actors." + rule);
+  }
   for (const auto& [place, message] : oracle::missing_places(record)) {
     warnings.push_back("point " + place + " is not there: " + message);
   }
@@ -271,6 +291,14 @@ void TrialRunner::judge(const TrialRequest& request, const result::TrialRecord& 
   outcome.end = record.end.kind;
   outcome.end_message = record.end.message;
   outcome.warnings = warnings_of(record);
+  const bool ended = record.end.kind == result::EndKind::exited;
+  if (ended && spec.tokens && record.token_lines.empty()) {
+    outcome.warnings.push_back("no tokens: no line of the output matches tokens.output with a number in group " +
+                               std::to_string(spec.tokens->number_group));
+  }
+  if (ended && m_scenario.results && record.results.empty()) {
+    outcome.warnings.push_back("no results: nothing to compare with a serial run's");
+  }
   const scenario::CacheState& state = request.context.cache;
   if (state.changes_entries() || !state.filled_by.empty() || state.needs_mounts()) {
     outcome.result.cache_outcome = oracle::cache_outcome(outcome.result, log);

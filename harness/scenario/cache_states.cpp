@@ -38,20 +38,6 @@ const std::vector<std::pair<std::string, Define>>& plain_states() {
   return all;
 }
 
-std::string text_of(const Value* value) {
-  return value == nullptr ? std::string() : value->text;
-}
-
-std::vector<std::string> texts_of(const Value* value) {
-  std::vector<std::string> texts;
-  if (value != nullptr && value->kind == Value::Kind::scalar)
-    texts.push_back(value->text);
-  if (value != nullptr)
-    for (const Value& item : value->items)
-      texts.push_back(item.text);
-  return texts;
-}
-
 Damage read_damage(const Value& value) {
   Damage damage{text_of(value.find("layer")), text_of(value.find("how")), text_of(value.find("files"))};
   std::uint64_t number = 0;

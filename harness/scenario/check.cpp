@@ -166,6 +166,13 @@ private:
   void check_groups(const Value& written, const std::string& regex,
                     const std::vector<std::pair<const char*, int>>& used) {
     const auto groups = static_cast<int>(base::make_regex(regex).mark_count());
+    if (used.size() == 2 && used[0].second == used[1].second) {
+      const Value* actor = written.find("actor");
+      m_diagnostics.add(actor->place,
+                        fmt::format("group {} of `output` cannot be both the number and the actor's name; "
+                                    "say which group is the number (`number`)",
+                                    used[0].second));
+    }
     for (const auto& [key, group] : used)
       if (group > groups) {
         const Value* place = written.find(key) != nullptr ? written.find(key) : written.find("output");

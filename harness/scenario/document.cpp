@@ -357,4 +357,19 @@ Value parse_document(const std::string& text, const std::string& file, Diagnosti
   return std::move(*builder.root);
 }
 
+std::string text_of(const Value* value) {
+  return value == nullptr ? std::string() : value->text;
+}
+
+std::vector<std::string> texts_of(const Value* value) {
+  std::vector<std::string> texts;
+  if (value == nullptr)
+    return texts;
+  if (value->kind == Value::Kind::scalar)
+    texts.push_back(value->text);
+  for (const Value& item : value->items)
+    texts.push_back(item.text);
+  return texts;
+}
+
 } // namespace racelab::scenario

@@ -38,6 +38,11 @@ struct Entry {
   Value value;
 };
 
+// The text of a scalar; empty for nullptr.
+std::string text_of(const Value* value);
+// A scalar as a list of one, a list's items; nothing for nullptr.
+std::vector<std::string> texts_of(const Value* value);
+
 // Collects what is wrong with a document, up to a bound that it then says.
 class Diagnostics {
 public:

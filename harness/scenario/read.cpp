@@ -20,22 +20,6 @@ const std::vector<Entry>& entries_of(const Value* map) {
   return map == nullptr ? k_none : map->entries;
 }
 
-// A scalar as a list of one; nothing for nullptr.
-std::vector<std::string> texts_of(const Value* value) {
-  std::vector<std::string> texts;
-  if (value == nullptr)
-    return texts;
-  if (value->kind == Value::Kind::scalar)
-    texts.push_back(value->text);
-  for (const Value& item : value->items)
-    texts.push_back(item.text);
-  return texts;
-}
-
-std::string text_of(const Value* value) {
-  return value == nullptr ? std::string() : value->text;
-}
-
 std::vector<std::pair<std::string, std::string>> pairs_of(const Value* map) {
   std::vector<std::pair<std::string, std::string>> pairs;
   for (const Entry& entry : entries_of(map))

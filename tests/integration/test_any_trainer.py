@@ -163,6 +163,16 @@ interleavings:
 """)
                 self.assert_all_realised(run)
 
+    def test_what_fits_nothing_is_told(self) -> None:
+        run = self.run_text(PRINTS.replace("FLUSH", "False"), """\
+actors: {ghost: {entry: "__main__:nosuch"}, main: {process: "*program.py*"}}
+tokens: {output: "no such line ([0-9]+)"}
+""")
+        self.assertEqual(run.code, 0, run.text())
+        self.assertIn("no thread fits the rule actors.ghost", run.text())
+        self.assertNotIn("actors.main", run.text())
+        self.assertIn("no tokens: no line of the output matches tokens.output", run.text())
+
     def test_tokens_are_counted_in_the_output(self) -> None:
         run = self.run_text(PRINTS.replace("FLUSH", "False"), 'tokens: {output: "step [0-9]+: ([0-9,]+) tokens"}\n')
         total = run.result["cells"][0]["tokens_per_s"]["total"]["median"]

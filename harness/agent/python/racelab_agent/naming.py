@@ -13,7 +13,7 @@ import sys
 import threading
 from typing import Any
 
-from racelab_agent import board
+from racelab_agent import board, facts
 
 _NAME = "_racelab_actor"
 
@@ -41,6 +41,9 @@ class _Rule:
             return None
         return str(self._name).replace("{n}", str(number))
 
+    def tell(self) -> None:
+        facts.send("actor_rule_used" if self._matches > 0 else "actor_rule_unused", rule=str(self._name))
+
     def speaks_of_main_threads(self) -> bool:
         return self._entry is None and self._start is None
 
@@ -59,6 +62,12 @@ def install(declarations: list[dict[str, Any]], argv: list[str] | None) -> None:
     _rules.extend(_Rule(declaration) for declaration in declarations)
     if _rules:
         os.register_at_fork(after_in_child=_begin_forked_process)
+
+
+def tell_rules() -> None:
+    """At the end: for each rule, whether it fitted a thread of this process."""
+    for rule in _rules:
+        rule.tell()
 
 
 def _is_this_process(wanted: int | str) -> bool:

@@ -8,7 +8,7 @@ import threading
 from types import ModuleType
 from typing import Any
 
-from racelab_agent import board, facts, fx_trace, hooks, lines
+from racelab_agent import board, facts, fx_trace, hooks, lines, naming
 
 _state = hooks.thread_state
 _stuck_seen: set[tuple[str, str]] = set()
@@ -99,6 +99,7 @@ def at_end() -> None:
     check_stuck_flag("end of the program")
     hooks.tell_places_never_imported()
     lines.tell_missing()
+    naming.tell_rules()
     hooks.tell_unreadable_tokens()
     facts.send("tracer_entries", entries=[[*key, count] for key, count in sorted(fx_trace.entries.items())])
     utils = sys.modules.get("torch._dynamo.utils")
