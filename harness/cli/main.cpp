@@ -7,10 +7,27 @@
 #include <exception>
 #include <iostream>
 
+#include <malloc.h>
+
+namespace {
+
+// What result.json is put together in, again and again and each time a little larger, goes back to the system. Left to
+// itself, glibc raises its thresholds with every such piece that is freed, and keeps them all.
+void return_large_memory() {
+#ifdef M_MMAP_THRESHOLD
+  constexpr int k_large = 64 * 1024;
+  mallopt(M_MMAP_THRESHOLD, k_large);
+  mallopt(M_TRIM_THRESHOLD, k_large);
+#endif
+}
+
+} // namespace
+
 int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "--supervise") == 0) {
     return racelab::launch::supervise_main(argc, argv);
   }
+  return_large_memory();
   try {
     return racelab::cli::dispatch({argv + 1, argv + argc});
   } catch (const racelab::base::UserError& error) {
