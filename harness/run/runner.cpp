@@ -186,6 +186,11 @@ result::RunResult Runner::run() {
 }
 
 void Runner::run_cells(const std::vector<CellContext>& cells) {
+  // Before the first fork server: what it forks sees only mounts of a namespace that it was started in. Where the
+  // system does not allow one, the cells that need it say so.
+  if (std::any_of(cells.begin(), cells.end(), [](const CellContext& c) { return c.cache.needs_mounts(); })) {
+    static_cast<void>(cache::enter_private_mounts());
+  }
   for (const CellContext& context : cells) {
     const std::size_t at = find_or_add_cell(context);
     if (context.skip) {

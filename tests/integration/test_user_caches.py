@@ -1,5 +1,6 @@
 """A run never touches the caches of the user's own."""
 
+import errno
 import hashlib
 import os
 import shutil
@@ -38,6 +39,31 @@ class UserCaches(RacelabTest):
         self.assertGreater(run.cell("warm/free")["cache_proof"]["entries_before"], 0)
         self.assertEqual([fingerprint(home), fingerprint(tmp)], before)
         shutil.rmtree(own)
+
+
+
+SHUT_PROGRAM = """\
+import os
+try:
+    with open(os.path.join(os.environ["TORCHINDUCTOR_CACHE_DIR"], "entry"), "w") as file:
+        file.write("x" * 300_000)
+    print("wrote")
+except OSError as error:
+    print("refused", error.errno)
+"""
+
+
+class ShutCaches(RacelabTest):
+    def test_a_full_and_a_read_only_cache_are_so_for_trials_of_a_server_that_ran_others_before(self) -> None:
+        self.write("program.py", SHUT_PROGRAM)
+        scenario = self.write(
+            "shut.yaml",
+            "racelab: 1\nname: shut\npipeline: {command: python program.py}\ntrials: 1\n"
+            "caches: {cold: {from: cold}, shut: {from: cold, read_only: true}, full: {from: cold, quota: 64KiB}}\n",
+        )
+        run = self.run_scenario(scenario, "--toolkit", "torch-2.11")
+        said = [(run.folder / f"trials/00{i}/stdout").read_text().strip() for i in (1, 2, 3)]
+        self.assertEqual(said, ["wrote", f"refused {errno.EROFS}", f"refused {errno.ENOSPC}"], run.text())
 
 
 if __name__ == "__main__":
