@@ -5,12 +5,15 @@
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -104,14 +107,46 @@ Board* board() {
   return g_state.load(std::memory_order_relaxed) == 1 ? g_board : nullptr;
 }
 
+int enter(Board& b, std::string name) {
+  // Of several copies of a pipeline all but the first bear their number.
+  if (const char* copy = std::getenv("RACELAB_COPY"); copy != nullptr && *copy != '\0') {
+    name = name + "@" + copy;
+  }
+  return b.enter_actor(name, getpid(), static_cast<int>(syscall(SYS_gettid)),
+                       static_cast<std::uint64_t>(pthread_self()));
+}
+
 int actor(Board& b) {
   if (t_actor.id < 0) {
     char name[32] = "thread";
     pthread_getname_np(pthread_self(), name, sizeof name);
-    t_actor.id = b.enter_actor(name, getpid(), static_cast<int>(syscall(SYS_gettid)),
-                               static_cast<std::uint64_t>(pthread_self()));
+    t_actor.id = enter(b, name);
   }
   return t_actor.id;
+}
+
+// The folders in RACELAB_CACHES, as a cleaner of temporary files would remove them.
+void remove_caches(Board& b, int actor) {
+  const char* root = std::getenv("RACELAB_CACHES");
+  std::error_code error;
+  std::int64_t removed = 0;
+  for (std::filesystem::directory_iterator it(root == nullptr ? "" : root, error), end; !error && it != end;) {
+    const std::filesystem::path folder = it->path();
+    it.increment(error);
+    std::error_code ignored; // what cannot be removed stays
+    const auto count = std::filesystem::remove_all(folder, ignored);
+    removed += count == static_cast<std::uintmax_t>(-1) ? 0 : static_cast<std::int64_t>(count);
+  }
+  b.log_removal(actor, removed);
+}
+
+// Nobody waits for an event of this process any more.
+[[noreturn]] void die(Board& b) {
+  b.end_process(getpid());
+  kill(getpid(), SIGKILL);
+  for (;;) {
+    pause();
+  }
 }
 
 } // namespace
@@ -140,8 +175,7 @@ int racelab_actor(const char* name) {
     return -1;
   }
   t_actor.end();
-  t_actor.id =
-      b->enter_actor(name, getpid(), static_cast<int>(syscall(SYS_gettid)), static_cast<std::uint64_t>(pthread_self()));
+  t_actor.id = enter(*b, name);
   return t_actor.id;
 }
 
@@ -177,7 +211,19 @@ int64_t racelab_point(int point) {
   }
   Board* b = board();
   const int a = b == nullptr ? -1 : actor(*b);
-  return a < 0 ? -1 : b->pass(a, point);
+  if (a < 0) {
+    return -1;
+  }
+  const int64_t index = b->pass(a, point);
+  if (b->has_deeds()) {
+    if (b->takes_removal(a, point)) {
+      remove_caches(*b, a);
+    }
+    if (b->kills(index)) {
+      die(*b);
+    }
+  }
+  return index;
 }
 
 void racelab_tokens(int64_t count) {

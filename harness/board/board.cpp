@@ -630,11 +630,25 @@ void Board::lock_released(int actor, int lock_id) {
   unlock();
 }
 
-void Board::log_tokens(int actor, std::int64_t count) {
+bool Board::kills(std::int64_t log_index) const {
+  if (log_index < 0 || log_index >= log_count()) {
+    return false;
+  }
+  const int step = memory().log[log_index].step;
+  return is_index(step, steps()) && memory().steps[step].kills != 0;
+}
+
+bool Board::takes_removal(int actor, int point) {
+  Header& h = memory().header;
+  return h.removal_point == point && point >= 0 && (h.removal_actor < 0 || h.removal_actor == actor) &&
+         (h.removal_hit == 0 || h.removal_hit == hits(actor, point)) && h.removal_taken.exchange(1) == 0;
+}
+
+void Board::log_value(int actor, std::int64_t value, LogKind kind) {
   if (!lock()) {
     return;
   }
-  append({now_ns(), count, actor, -1, -1, 0, LogKind::tokens});
+  append({now_ns(), value, actor, -1, -1, 0, kind});
   unlock();
 }
 

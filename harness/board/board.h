@@ -48,6 +48,14 @@ struct PlannedStep {
   std::string actor;
   std::string point;
   int hit = 0;
+  bool kills = false; // the actor's process dies right after it
+};
+
+// An event at which the trial's caches are removed, by the actor that passes it.
+struct PlannedRemoval {
+  std::string actor; // empty: whoever comes first
+  std::string point;
+  int hit = 0; // 0: any
 };
 
 // What a trial asks of the board. Names longer than k_name_size - 1 bytes, and more of anything than layout.h has room
@@ -57,6 +65,7 @@ struct Plan {
   std::vector<std::string> locks;
   std::vector<PlannedStep> steps;
   std::vector<std::pair<int, int>> edges; // (before, after): indexes into steps
+  std::optional<PlannedRemoval> removal;
 };
 
 // A board holds its mutex for microseconds; a process that was stopped in the middle gets this long.
@@ -95,6 +104,14 @@ public:
   // if the log is full.
   std::int64_t pass(int actor, int point);
 
+  // Whether any event does more than happen: the two below.
+  bool has_deeds() const { return memory().header.has_deeds != 0; }
+  // Whether the event at this index of the log is one that its actor's process must not survive.
+  bool kills(std::int64_t log_index) const;
+  // Whether the actor, which has just passed the point, is the one to remove the trial's caches; true once per trial.
+  bool takes_removal(int actor, int point);
+  void log_removal(int actor, std::int64_t count) { log_value(actor, count, LogKind::removed); }
+
   // Around a known lock: `wanted` before asking (may give up the schedule, never blocks), `taken` once it is held,
   // `released` just before it is let go.
   void lock_wanted(int actor, int lock);
@@ -104,7 +121,7 @@ public:
   void lock_not_taken(int actor);
 
   // A non-event entry in the log: tokens produced.
-  void log_tokens(int actor, std::int64_t count);
+  void log_tokens(int actor, std::int64_t count) { log_value(actor, count, LogKind::tokens); }
 
   // Ends the schedule from outside (the watcher saw that nothing moves) and lets everybody go. False if it had ended
   // already.
@@ -135,7 +152,7 @@ public:
     struct Step {
       int actor = -1, point = -1;
       unsigned hit = 0;
-      bool done = false;
+      bool done = false, kills = false;
       std::uint64_t log_index = 0;
     };
     std::vector<Step> steps;
@@ -171,6 +188,7 @@ private:
   void unlock() const; // and calls those who were granted meanwhile and sleep
 
   void make_present() const;
+  void log_value(int actor, std::int64_t value, LogKind kind);
 
   // Without the mutex, by the actor's own thread.
   int match_step(int actor, int point, std::uint32_t hit);

@@ -53,6 +53,8 @@ private:
     require_enum(h.state, ScheduleState::stalled, "the state of the schedule");
     require_index_or_none(h.stuck_step, h.steps, "the event that will not come");
     require_index_or_none(h.region_owner, h.actors, "the owner of the region");
+    require_index_or_none(h.removal_point, h.points, "the point at which caches are removed");
+    require_index_or_none(h.removal_actor, h.actors, "the actor that removes caches");
     for (int i = 0; i < h.chain_length; ++i) {
       const WaitEdge& wait = h.chain[static_cast<std::size_t>(i)];
       require_enum(wait.kind, WaitKind::for_region, "the kind of a wait");

@@ -18,7 +18,7 @@
 namespace racelab::board {
 
 constexpr std::uint32_t k_magic = 0x4c434152; // "RACL"
-constexpr std::uint32_t k_format = 3;         // raise on every change of this file
+constexpr std::uint32_t k_format = 4;         // raise on every change of this file
 constexpr int k_max_actors = 1024;
 constexpr int k_max_points = 512;
 constexpr int k_max_steps = 4096;
@@ -103,6 +103,7 @@ struct alignas(k_cache_line) StepSlot {
 
   alignas(k_cache_line) std::uint32_t done;
   std::int32_t after_arrival; // ready only once this actor has seen that its step was passed for it; or -1
+  std::uint32_t kills;        // the process of the actor dies right after it
   std::uint64_t log_index;
 };
 
@@ -125,6 +126,7 @@ enum class LogKind : std::uint8_t {
   actor_end,
   tokens,   // value: number of tokens
   given_up, // the schedule cannot go on; value: ScheduleState
+  removed,  // the trial's caches were removed; value: number of files and folders
 };
 
 struct alignas(k_cache_line) LogEntry {
@@ -173,6 +175,7 @@ struct Header {
   std::int32_t actors, steps, edges, locks; // used entries, as `points`
   std::uint32_t edges_go_forward;           // each from a step to a later one of the plan
   std::uint32_t may_spin;                   // there is more than one core
+  std::uint32_t has_deeds;                  // some event kills, or removes caches
   std::atomic<std::uint32_t> let_go;        // points no longer hold anybody
   ScheduleState state;
   std::int32_t first_to_wake; // granted and asleep: to be called once the mutex is free; -1: nobody
@@ -184,6 +187,11 @@ struct Header {
   std::atomic<std::int32_t> region_owner; // serialize: actor inside, or -1
   std::uint32_t region_depth;
   std::uint64_t next_park_number;
+
+  // Whoever passes this point first, or as the actor and with the hit that are given, removes the trial's caches.
+  std::int32_t removal_point, removal_actor; // or -1; the actor may be any
+  std::uint32_t removal_hit;                 // 0: any
+  std::atomic<std::uint32_t> removal_taken;  // somebody does
 
   std::uint32_t attached;    // processes that mapped the board as agents
   std::uint32_t recovered;   // times a process died holding the mutex

@@ -68,27 +68,42 @@ void write_plan(Memory& m, const Plan& plan) {
     put_name(m.locks[h.locks].name, name, "lock");
     m.locks[h.locks++].holder = -1;
   }
-  for (const PlannedStep& s : plan.steps) {
-    const bool is_new = !actors.count(s.actor);
-    if (is_new) {
+  const auto point_of = [&](const std::string& name) {
+    if (!points.count(name)) {
+      throw std::runtime_error("the plan does not declare the point '" + name + "'");
+    }
+    return points[name];
+  };
+  // The slot of an actor that the plan names; made where it is the first mention.
+  const auto actor_of = [&](const std::string& name) {
+    if (!actors.count(name)) {
       check_limit(actors.size() + 1, k_max_actors, "actors");
       ActorSlot& slot = m.actors[h.actors];
-      put_name(slot.name, s.actor, "actor");
+      put_name(slot.name, name, "actor");
       slot.state = ActorState::expected;
       slot.point = slot.step = slot.lock = slot.first_step = slot.woken_by_core = -1;
-      actors[s.actor] = h.actors++;
+      actors[name] = h.actors++;
     }
-    if (!points.count(s.point)) {
-      throw std::runtime_error("step names the point '" + s.point + "', which the plan does not declare");
-    }
+    return actors[name];
+  };
+  for (const PlannedStep& s : plan.steps) {
     StepSlot& step = m.steps[h.steps];
-    step.actor = actors[s.actor];
-    step.point = points[s.point];
+    step.actor = actor_of(s.actor);
+    step.point = point_of(s.point);
     m.points[step.point].has_steps = 1;
     step.hit = static_cast<std::uint32_t>(s.hit);
+    step.kills = s.kills ? 1 : 0;
+    h.has_deeds |= step.kills;
     step.next_of_actor = step.after_arrival = -1;
-    (is_new ? m.actors[step.actor].first_step : m.steps[last_of[step.actor]].next_of_actor) = h.steps;
+    const bool is_first = !last_of.count(step.actor);
+    (is_first ? m.actors[step.actor].first_step : m.steps[last_of[step.actor]].next_of_actor) = h.steps;
     last_of[step.actor] = h.steps++;
+  }
+  if (plan.removal) {
+    h.has_deeds = 1;
+    h.removal_point = point_of(plan.removal->point);
+    h.removal_actor = plan.removal->actor.empty() ? -1 : actor_of(plan.removal->actor);
+    h.removal_hit = static_cast<std::uint32_t>(plan.removal->hit);
   }
   write_edges(m, plan);
 }
@@ -119,6 +134,7 @@ Board Board::create(const Plan& plan) {
   h.stuck_step = -1;
   h.region_owner = -1;
   h.first_to_wake = -1;
+  h.removal_point = h.removal_actor = -1;
   h.may_spin = std::thread::hardware_concurrency() > 1 ? 1 : 0;
   init_mutex(h.mutex);
   write_plan(board.memory(), plan);
@@ -260,8 +276,8 @@ Board::Picture Board::picture() const {
   }
   for (int i = 0; i < steps(); ++i) {
     const StepSlot& s = memory().steps[i];
-    p.steps.push_back(
-        {index_or_none(s.actor, actors()), index_or_none(s.point, points()), s.hit, s.done != 0, s.log_index});
+    p.steps.push_back({index_or_none(s.actor, actors()), index_or_none(s.point, points()), s.hit, s.done != 0,
+                       s.kills != 0, s.log_index});
   }
   for (int i = 0; i < locks(); ++i) {
     const LockSlot& l = memory().locks[i];

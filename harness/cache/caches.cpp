@@ -24,9 +24,32 @@ const std::vector<Directory>& directories() {
   return all;
 }
 
-std::vector<std::pair<std::string, std::string>> private_caches(const std::string& root) {
+Inventory inventory_for(const scenario::Scenario& scenario) {
+  Inventory inventory;
+  for (const scenario::CacheDirectory& own : scenario.cache_directories) {
+    inventory.directories.push_back({own.name, own.variable});
+    for (const auto& [name, patterns] : own.layers) {
+      Layer layer{name, {}, false, "of the scenario's own cache directory " + own.name};
+      for (const std::string& pattern : patterns) {
+        layer.patterns.push_back(own.name + "/" + pattern);
+      }
+      inventory.layers.push_back(std::move(layer));
+    }
+    for (const auto& [event, counters] :
+         {std::pair(&own.hit, &inventory.hit_counters), std::pair(&own.miss, &inventory.miss_counters)}) {
+      if (!event->empty()) {
+        counters->push_back(*event);
+        inventory.counted_by_events = true;
+      }
+    }
+  }
+  return inventory;
+}
+
+std::vector<std::pair<std::string, std::string>> private_caches(const std::string& root,
+                                                                const std::vector<Directory>& among) {
   std::vector<std::pair<std::string, std::string>> variables;
-  for (const Directory& directory : directories()) {
+  for (const Directory& directory : among) {
     const std::string folder = root + "/" + directory.name;
     if (auto made = base::make_folders(folder); !made) {
       throw UserError(ExitCode::environment, made.error());
@@ -100,16 +123,19 @@ SnapshotStore::Snapshot SnapshotStore::publish(const std::string& key, const std
   return *snapshot;
 }
 
-LookUps look_ups(const std::map<std::string, std::int64_t>& counters) {
-  LookUps sum;
-  for (const auto& [name, count] : counters) {
-    if (name == "aot_autograd.autograd_cache_hit" || name == "inductor.fxgraph_cache_hit") {
-      sum.hits += count;
-    } else if (name == "aot_autograd.autograd_cache_miss" || name == "inductor.fxgraph_cache_miss") {
-      sum.misses += count;
+LookUps look_ups(const std::map<std::string, std::int64_t>& counters, const Inventory& inventory) {
+  const auto sum_of = [&](const std::vector<std::string>& names) {
+    std::int64_t sum = 0;
+    for (const std::string& name : names) {
+      const auto at = counters.find(name);
+      sum += at == counters.end() ? 0 : at->second;
     }
-  }
-  return sum;
+    return sum;
+  };
+  LookUps look_ups;
+  look_ups.hits = sum_of(inventory.hit_counters);
+  look_ups.misses = sum_of(inventory.miss_counters);
+  return look_ups;
 }
 
 namespace {
@@ -124,15 +150,23 @@ Proof prove_cold(const LookUps& n, const TreeSize& before, const TreeSize& after
   if (n.misses == 0 && after.files == 0) {
     return {true, "empty before and after: this pipeline writes no compile cache"};
   }
+  if (!n.counted) {
+    return {true, "empty before, and nothing counts look-ups: " + seen};
+  }
   if (n.misses == 0) {
     return {false, "no look-up missed, so nothing proves that the cache was cold: " + seen};
   }
   return {true, n.hits > 0 ? seen + " (hits are on entries that this trial wrote itself)" : seen};
 }
 
-Proof prove_warm(const LookUps& n, const std::string& seen) {
+Proof prove_warm(const LookUps& n, const TreeSize& before, const TreeSize& after, const std::string& seen) {
   if (!n.told) {
     return {true, "filled before; the pipeline was ended before it told its look-ups: " + seen};
+  }
+  if (!n.counted) {
+    const bool same = before.files == after.files && before.bytes == after.bytes;
+    return {same,
+            (same ? "nothing was added, and nothing counts look-ups: " : "not warm, something was added: ") + seen};
   }
   if (n.hits == 0) {
     return {false, "no look-up hit, so nothing proves that the cache was warm: " + seen};
@@ -142,19 +176,43 @@ Proof prove_warm(const LookUps& n, const std::string& seen) {
 
 } // namespace
 
-Proof prove(const scenario::CacheState& state, const LookUps& n, const TreeSize& before, const TreeSize& after) {
-  const std::string seen =
-      fmt::format("{} hits, {} misses; {} files before, {} after", n.hits, n.misses, before.files, after.files);
-  if (state.kind == scenario::CacheKind::cold) {
-    return prove_cold(n, before, after, seen);
+namespace {
+
+// What happens to the state while the trial runs; nullopt: nothing is asked, or it happened.
+std::optional<std::string> missing_in_trial(const scenario::CacheState& state, const InTrial& seen) {
+  if (state.vanish_at && seen.removed == 0) {
+    return fmt::format("nothing vanished: {} {} was not passed, or there was nothing yet",
+                       state.vanish_at->actor == "*" ? "anybody's" : state.vanish_at->actor, state.vanish_at->point);
   }
-  if (before.files == 0) {
+  if (state.copies > 1 && seen.processes < state.copies) {
+    return fmt::format("not shared: {} of {} processes came to racelab's agent", seen.processes, state.copies);
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+Proof prove(const scenario::CacheState& state, const LookUps& n, const TreeSize& before, const TreeSize& after,
+            const InTrial& in_trial) {
+  std::string seen =
+      fmt::format("{} hits, {} misses; {} files before, {} after", n.hits, n.misses, before.files, after.files);
+  if (const auto missing = missing_in_trial(state, in_trial)) {
+    return {false, *missing + "; " + seen};
+  }
+  if (state.vanish_at) {
+    seen = fmt::format("{} files and folders vanished; {}", in_trial.removed, seen);
+  }
+  if (state.kind == scenario::CacheKind::warm && before.files == 0) {
     return {false, "not warm: the snapshot is empty, so this pipeline writes no compile cache (aot_eager writes none)"};
   }
-  if (state.changes_entries() || !state.filled_by.empty()) {
+  if (state.changes_entries() || !state.filled_by.empty() || state.vanish_at) {
     return {true, "as prepared and looked at before the trial; " + seen}; // what torch makes of it is the finding
   }
-  return prove_warm(n, seen);
+  if (state.needs_mounts() && n.told && n.hits + n.misses == 0) {
+    return {true, "as prepared and looked at before the trial, which made no look-up; " + seen};
+  }
+  return state.kind == scenario::CacheKind::cold ? prove_cold(n, before, after, seen)
+                                                 : prove_warm(n, before, after, seen);
 }
 
 } // namespace racelab::cache

@@ -1,7 +1,9 @@
 #pragma once
 // The compile caches of a trial: private folders that environment variables name, prepared in the state that a cell
 // asks for.
+#include "base/powers.h"
 #include "cache/damage.h"
+#include "cache/layers.h"
 #include "cache/tree.h"
 #include "scenario/scenario.h"
 
@@ -24,8 +26,22 @@ struct Directory {
 // Inductor (with its FX-graph and AOTAutograd parts), Triton, the CUDA driver's JIT.
 const std::vector<Directory>& directories();
 
+// The cache directories that a pipeline has, and what is in them.
+struct Inventory {
+  std::vector<Directory> directories = cache::directories();
+  std::vector<Layer> layers = cache::layers();
+  // Of look-ups: torch's names, and events of the scenario's own.
+  std::vector<std::string> hit_counters{"aot_autograd.autograd_cache_hit", "inductor.fxgraph_cache_hit"};
+  std::vector<std::string> miss_counters{"aot_autograd.autograd_cache_miss", "inductor.fxgraph_cache_miss"};
+  bool counted_by_events = false; // some are of the scenario's own
+};
+
+// Those above and the ones that the scenario declares.
+Inventory inventory_for(const scenario::Scenario& scenario);
+
 // Variable -> folder below `root` for every one; makes the folders.
-std::vector<std::pair<std::string, std::string>> private_caches(const std::string& root);
+std::vector<std::pair<std::string, std::string>> private_caches(const std::string& root,
+                                                                const std::vector<Directory>& among = directories());
 
 // Actor -> its results in order: the numbers that a trial's are compared with (scenario key `results`).
 using Results = std::map<std::string, std::vector<double>>;
@@ -68,27 +84,43 @@ struct Sources {
   std::optional<SnapshotStore::Snapshot> own, foreign;
 };
 
+// For tests: what a machine may refuse, and what may go wrong.
+struct Obstacles {
+  bool no_mounts = false;
+  // Called with the root when a state has been made and before it is looked at.
+  std::function<void(const std::string&)> tamper = [](const std::string&) {};
+};
+
 // A prepared cache folder; what was mounted on it goes with it.
 class Prepared {
 public:
   // Makes `root`, and looks that the state is there. Throws StateImpossible, or base::UserError where a file cannot be
   // written for other reasons.
-  Prepared(const scenario::CacheState& state, const Sources& sources, const std::string& root);
+  Prepared(const scenario::CacheState& state, const Sources& sources, const std::string& root, Inventory inventory = {},
+           Obstacles obstacles = {});
   ~Prepared();
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;
 
   // "fx-graph: inductor/… truncated from 8120 to 4060 bytes", one for each file; and what was mounted.
   const std::vector<std::string>& changes() const { return m_changes; }
+  // What the trial's processes must not do, or the state would not bind them.
+  const base::Confinement& confinement() const { return m_confinement; }
 
 private:
   void change_entries(const scenario::CacheState& state, const Sources& sources);
-  void close_off(const scenario::CacheState& state);
+  void limit_room(const scenario::CacheState& state);
+  void forbid_writing();
+  void forbid_reading(const scenario::CacheState& state);
 
   std::string m_root;
+  Inventory m_inventory;
+  Obstacles m_obstacles;
   std::vector<std::string> m_changes;
   std::vector<Damaged> m_damaged;
+  base::Confinement m_confinement;
   bool m_mounted = false;
+  std::string m_no_mount; // why no file system could be mounted
 };
 
 // Does a state start from a filled cache? From one of another toolkit?
@@ -98,15 +130,23 @@ bool needs_foreign(const scenario::CacheState& state);
 // Look-ups of all compile caches in a trial, from torch's own counters.
 struct LookUps {
   std::int64_t hits = 0, misses = 0;
-  bool told = true; // false: the pipeline was ended before it could tell
+  bool told = true;    // false: the pipeline was ended before it could tell
+  bool counted = true; // false: nothing in the pipeline counts them (a native one without such events)
 };
-LookUps look_ups(const std::map<std::string, std::int64_t>& counters);
+LookUps look_ups(const std::map<std::string, std::int64_t>& counters, const Inventory& inventory = {});
+
+// What the trial's log says of a state that is made while it runs.
+struct InTrial {
+  std::int64_t removed = 0; // files and folders, at the event of `vanish_at`
+  int processes = 0;        // with an agent
+};
 
 // Was the state what it claims to be?
 struct Proof {
   bool proved = false;
   std::string message;
 };
-Proof prove(const scenario::CacheState& state, const LookUps& look_ups, const TreeSize& before, const TreeSize& after);
+Proof prove(const scenario::CacheState& state, const LookUps& look_ups, const TreeSize& before, const TreeSize& after,
+            const InTrial& in_trial = {});
 
 } // namespace racelab::cache

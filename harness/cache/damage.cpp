@@ -115,10 +115,7 @@ tl::expected<Damaged, std::string> take_permissions(const std::string& root, con
   const std::string path = root + "/" + file;
   std::error_code error;
   fs::permissions(path, fs::perms::none, error);
-  if (access(path.c_str(), R_OK) == 0) {
-    return tl::unexpected("permissions do not bind this user (root): " + file + " can be read all the same");
-  }
-  return Damaged{file, fmt::format("no permission to read its {} bytes", old.size()), "unreadable"};
+  return Damaged{file, fmt::format("no permission to read its {} bytes", old.size()), k_unreadable};
 }
 
 // A publisher that died after `share` of its temporary file was written, and before the rename.
@@ -212,7 +209,8 @@ std::string state_of(const std::string& root, const std::string& file) {
   if (type == fs::file_type::directory) {
     return "directory";
   }
-  return access(path.c_str(), R_OK) == 0 ? base::digest(content(root, file)) : "unreadable";
+  const bool readable = (fs::status(path, error).permissions() & fs::perms::owner_read) != fs::perms::none;
+  return readable ? base::digest(content(root, file)) : k_unreadable; // root could read it all the same
 }
 
 } // namespace
@@ -228,12 +226,12 @@ const std::vector<DamageKind>& damage_kinds() {
   return names;
 }
 
-Result apply_damage(const std::string& root, const Damage& damage) {
-  const Layer* layer = find_layer(damage.layer);
+Result apply_damage(const std::string& root, const Damage& damage, const std::vector<Layer>& among) {
+  const Layer* layer = find_layer(damage.layer, among);
   if (layer == nullptr) {
     return tl::unexpected("there is no layer " + damage.layer);
   }
-  std::vector<std::string> files = files_of(root, *layer);
+  std::vector<std::string> files = files_of(root, *layer, among);
   if (!damage.files.empty()) {
     std::erase_if(files, [&](const std::string& file) { return !path_matches(damage.files, file); });
   }
@@ -283,12 +281,13 @@ tl::expected<void, std::string> verify_damage(const std::string& root, const std
   return {};
 }
 
-Result forge(const std::string& root, const std::string& foreign, const std::string& layer_name) {
-  const Layer* layer = find_layer(layer_name);
+Result forge(const std::string& root, const std::string& foreign, const std::string& layer_name,
+             const std::vector<Layer>& among) {
+  const Layer* layer = find_layer(layer_name, among);
   if (layer == nullptr) {
     return tl::unexpected("there is no layer " + layer_name);
   }
-  const auto own = files_of(root, *layer), others = files_of(foreign, *layer);
+  const auto own = files_of(root, *layer, among), others = files_of(foreign, *layer, among);
   if (own.empty() || others.empty()) {
     return tl::unexpected(fmt::format("{} cache has no file of the layer {}",
                                       own.empty() ? "this toolkit's" : "the other toolkit's", layer_name));
@@ -305,7 +304,7 @@ Result forge(const std::string& root, const std::string& foreign, const std::str
   return forged;
 }
 
-Result leave_behind(const std::string& root, const std::string& what) {
+Result leave_behind(const std::string& root, const std::string& what, const std::vector<Layer>& among) {
   std::vector<Damaged> left;
   const auto add = [&](const std::string& file, const std::string& bytes, const std::string& text) -> bool {
     auto done = put(root, file, bytes, text);
@@ -315,8 +314,8 @@ Result leave_behind(const std::string& root, const std::string& what) {
     return done.has_value();
   };
   std::vector<std::string> folders;
-  for (const Layer& layer : layers()) {
-    for (const std::string& file : files_of(root, layer)) {
+  for (const Layer& layer : among) {
+    for (const std::string& file : files_of(root, layer, among)) {
       if (what == "lock" && layer.name == "inductor-library") {
         const std::string stem = fs::path(file).filename().string();
         add("inductor/locks/" + stem.substr(0, stem.find('.')) + ".lock", "", "a lock file whose owner is gone");

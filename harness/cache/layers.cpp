@@ -31,10 +31,9 @@ const std::vector<Layer>& layers() {
   return all;
 }
 
-const Layer* find_layer(std::string_view name) {
-  const auto at =
-      std::find_if(layers().begin(), layers().end(), [&](const Layer& layer) { return layer.name == name; });
-  return at == layers().end() ? nullptr : &*at;
+const Layer* find_layer(std::string_view name, const std::vector<Layer>& among) {
+  const auto at = std::find_if(among.begin(), among.end(), [&](const Layer& layer) { return layer.name == name; });
+  return at == among.end() ? nullptr : &*at;
 }
 
 bool path_matches(std::string_view pattern, std::string_view path) {
@@ -59,11 +58,11 @@ bool is_hidden(std::string_view path) {
 }
 } // namespace
 
-const Layer* layer_of(std::string_view path) {
+const Layer* layer_of(std::string_view path, const std::vector<Layer>& among) {
   if (is_hidden(path)) {
     return nullptr; // an unpublished temporary file
   }
-  for (const Layer& layer : layers()) {
+  for (const Layer& layer : among) {
     for (const std::string& pattern : layer.patterns) {
       if (path_matches(pattern, path)) {
         return &layer;
@@ -73,14 +72,14 @@ const Layer* layer_of(std::string_view path) {
   return nullptr;
 }
 
-std::vector<std::string> files_of(const std::string& root, const Layer& layer) {
+std::vector<std::string> files_of(const std::string& root, const Layer& layer, const std::vector<Layer>& among) {
   std::vector<std::string> files;
   std::error_code error;
   for (auto it = fs::recursive_directory_iterator(root, fs::directory_options::skip_permission_denied, error);
        !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
     std::error_code ignored;
     const std::string path = it->path().lexically_relative(root).string();
-    if (it->symlink_status(ignored).type() == fs::file_type::regular && layer_of(path) == &layer) {
+    if (it->symlink_status(ignored).type() == fs::file_type::regular && layer_of(path, among) == &layer) {
       files.push_back(path);
     }
   }

@@ -20,15 +20,16 @@ struct Layer {
 const std::vector<Layer>& layers();
 
 // nullptr: there is no such layer.
-const Layer* find_layer(std::string_view name);
+const Layer* find_layer(std::string_view name, const std::vector<Layer>& among = layers());
 
 // The layer of a path below the cache folder; nullptr: none (a temporary file, say).
-const Layer* layer_of(std::string_view path);
+const Layer* layer_of(std::string_view path, const std::vector<Layer>& among = layers());
 
 // `*` and `?` within a component; `**` for any number of components.
 bool path_matches(std::string_view pattern, std::string_view path);
 
-// Files of a layer below `root`, as sorted paths relative to it.
-std::vector<std::string> files_of(const std::string& root, const Layer& layer);
+// Files of a layer, which is one of `among`, below `root`, as sorted paths relative to it.
+std::vector<std::string> files_of(const std::string& root, const Layer& layer,
+                                  const std::vector<Layer>& among = layers());
 
 } // namespace racelab::cache

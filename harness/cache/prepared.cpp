@@ -6,6 +6,7 @@
 #include "cache/layers.h"
 #include "cache/mounts.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -28,6 +29,10 @@ std::vector<Damaged> or_impossible(tl::expected<std::vector<Damaged>, std::strin
     throw StateImpossible(done.error());
   }
   return std::move(*done);
+}
+
+tl::expected<void, std::string> no_mounts() {
+  return tl::unexpected(std::string("nothing may be mounted"));
 }
 
 // The system's answer to one more byte than may be written; 0: it took them.
@@ -58,7 +63,9 @@ bool needs_foreign(const CacheState& state) {
   return !state.filled_by.empty() || !state.forge_by.empty();
 }
 
-Prepared::Prepared(const CacheState& state, const Sources& sources, const std::string& root) : m_root(root) {
+Prepared::Prepared(const CacheState& state, const Sources& sources, const std::string& root, Inventory inventory,
+                   Obstacles obstacles)
+    : m_root(root), m_inventory(std::move(inventory)), m_obstacles(std::move(obstacles)) {
   const bool foreign = !state.filled_by.empty();
   const auto& source = foreign ? sources.foreign : sources.own;
   const bool filled = state.kind == scenario::CacheKind::warm;
@@ -67,22 +74,27 @@ Prepared::Prepared(const CacheState& state, const Sources& sources, const std::s
   }
   if (state.quota_bytes > 0) {
     const std::uint64_t own = filled ? static_cast<std::uint64_t>(source->size.bytes) : 0;
-    if (const auto mounted = mount_small(root, own + state.quota_bytes); !mounted) {
-      throw StateImpossible(mounted.error());
-    }
-    m_mounted = true;
+    const auto mounted = m_obstacles.no_mounts ? no_mounts() : mount_small(root, own + state.quota_bytes);
+    m_mounted = mounted.has_value();
+    m_no_mount = mounted ? "" : mounted.error();
   }
   if (filled) {
     if (auto copied = copy_tree(source->folder, root); !copied) {
       throw UserError(ExitCode::environment, copied.error());
     }
   }
-  private_caches(root);
+  private_caches(root, m_inventory.directories);
   if (foreign) {
     m_changes.push_back("filled by the toolkit " + sources.foreign->describes);
   }
   change_entries(state, sources);
-  close_off(state);
+  if (state.quota_bytes > 0) {
+    limit_room(state);
+  }
+  if (state.read_only) {
+    forbid_writing();
+  }
+  forbid_reading(state);
 }
 
 Prepared::~Prepared() {
@@ -93,8 +105,8 @@ Prepared::~Prepared() {
 
 void Prepared::change_entries(const CacheState& state, const Sources& sources) {
   for (const std::string& name : state.without) {
-    const Layer* layer = find_layer(name);
-    const auto files = layer == nullptr ? std::vector<std::string>() : files_of(m_root, *layer);
+    const Layer* layer = find_layer(name, m_inventory.layers);
+    const auto files = layer == nullptr ? std::vector<std::string>() : files_of(m_root, *layer, m_inventory.layers);
     if (files.empty()) {
       throw StateImpossible("the cache has no file of the layer " + name + " that could be taken out");
     }
@@ -110,39 +122,87 @@ void Prepared::change_entries(const CacheState& state, const Sources& sources) {
     }
   };
   if (!state.forge_layer.empty()) {
-    note(state.forge_layer, or_impossible(forge(m_root, sources.foreign->folder, state.forge_layer)));
+    note(state.forge_layer,
+         or_impossible(forge(m_root, sources.foreign->folder, state.forge_layer, m_inventory.layers)));
   }
   for (const auto& damage : state.damage) {
-    note(damage.layer, or_impossible(apply_damage(m_root, damage)));
+    note(damage.layer, or_impossible(apply_damage(m_root, damage, m_inventory.layers)));
   }
   for (const std::string& what : state.left_behind) {
-    note(what, or_impossible(leave_behind(m_root, what)));
+    note(what, or_impossible(leave_behind(m_root, what, m_inventory.layers)));
   }
+  m_obstacles.tamper(m_root);
   if (const auto there = verify_damage(m_root, m_damaged); !there) {
     throw StateImpossible("the damage is not there: " + there.error());
   }
 }
 
-// Full and read-only states, tried out before the trial.
-void Prepared::close_off(const CacheState& state) {
-  if (state.quota_bytes > 0) {
-    const int error = errno_of_writing(m_root, 2 * state.quota_bytes + (std::uint64_t{1} << 20U));
-    if (error != ENOSPC) {
+// Tried out before the trial.
+void Prepared::limit_room(const CacheState& state) {
+  const std::string room = base::format_bytes(state.quota_bytes);
+  if (!m_mounted) {
+    m_confinement.file_size_limit = state.quota_bytes;
+    m_obstacles.tamper(m_root);
+    const int error = base::errno_when_confined(
+        m_confinement, [&] { return errno_of_writing(m_root, state.quota_bytes + std::uint64_t{64} * 1024); });
+    if (error != EFBIG) {
       throw StateImpossible(
-          fmt::format("the cache is not full: {}", error == 0 ? "writing works" : std::strerror(error)));
+          fmt::format("the size of files is not limited: {}", error == 0 ? "writing works" : std::strerror(error)));
     }
-    m_changes.push_back(fmt::format("a file system of its own with room for {} more (ENOSPC beyond)",
-                                    base::format_bytes(state.quota_bytes)));
+    m_changes.push_back(fmt::format("no file may grow beyond {} (EFBIG): {}", room, m_no_mount));
+    return;
   }
-  if (state.read_only) {
-    if (const auto mounted = mount_read_only(m_root); !mounted) {
-      throw StateImpossible(mounted.error());
-    }
+  m_obstacles.tamper(m_root);
+  const int error = errno_of_writing(m_root, 2 * state.quota_bytes + (std::uint64_t{1} << 20U));
+  if (error != ENOSPC) {
+    throw StateImpossible(
+        fmt::format("the cache is not full: {}", error == 0 ? "writing works" : std::strerror(error)));
+  }
+  m_changes.push_back(fmt::format("a file system of its own with room for {} more (ENOSPC beyond)", room));
+}
+
+void Prepared::forbid_writing() {
+  const std::string inside = m_root + "/" + m_inventory.directories.front().name;
+  const auto mounted = m_obstacles.no_mounts ? no_mounts() : mount_read_only(m_root);
+  if (mounted) {
     m_mounted = true;
-    if (const int error = errno_of_writing(m_root + "/inductor", 1); error != EROFS) {
+    m_obstacles.tamper(m_root);
+    if (const int error = errno_of_writing(inside, 1); error != EROFS) {
       throw StateImpossible("the cache is not read-only: writing works");
     }
     m_changes.push_back("mounted read-only (EROFS)");
+    return;
+  }
+  make_unwritable(m_root);
+  m_confinement.without_file_powers = true;
+  m_obstacles.tamper(m_root);
+  const int error = base::errno_when_confined(m_confinement, [&] { return errno_of_writing(inside, 1); });
+  if (error != EACCES) {
+    throw StateImpossible(
+        fmt::format("the cache is not read-only: {}", error == 0 ? "writing works" : std::strerror(error)));
+  }
+  m_changes.push_back("no permission to write (EACCES), for root neither: " + mounted.error());
+}
+
+// Whoever is root reads what he may not, unless he gives up the power to.
+void Prepared::forbid_reading(const CacheState& state) {
+  const auto denies = [](const scenario::Damage& d) { return d.how == "no-permission"; };
+  if (std::none_of(state.damage.begin(), state.damage.end(), denies)) {
+    return;
+  }
+  m_confinement.without_file_powers = true;
+  m_obstacles.tamper(m_root);
+  for (const Damaged& d : m_damaged) {
+    const std::string file = m_root + "/" + d.file;
+    const auto try_it = [&] {
+      const base::UniqueFd fd(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+      return fd ? 0 : errno;
+    };
+    if (const int error = d.digest == k_unreadable ? base::errno_when_confined(m_confinement, try_it) : EACCES;
+        error != EACCES) {
+      throw StateImpossible(fmt::format("{} can be read all the same{}", d.file,
+                                        error == 0 ? "" : fmt::format(": {}", std::strerror(error))));
+    }
   }
 }
 

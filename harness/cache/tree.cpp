@@ -135,6 +135,23 @@ tl::expected<void, std::string> copy_tree(const std::string& from, const std::st
   return {};
 }
 
+void make_unwritable(const std::string& folder) {
+  constexpr fs::perms write = fs::perms::owner_write | fs::perms::group_write | fs::perms::others_write;
+  const auto take = [&](const fs::path& path) {
+    std::error_code ignored;
+    fs::permissions(path, write, fs::perm_options::remove | fs::perm_options::nofollow, ignored);
+  };
+  std::error_code error;
+  for (auto it = fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied, error);
+       !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
+    std::error_code ignored;
+    if (it->symlink_status(ignored).type() != fs::file_type::symlink) {
+      take(it->path());
+    }
+  }
+  take(folder);
+}
+
 void remove_tree(const std::string& folder) {
   std::error_code error;
   fs::remove_all(folder, error);

@@ -19,6 +19,9 @@ TreeSize measure(const std::string& folder);
 // modes and times. The error names the file.
 tl::expected<void, std::string> copy_tree(const std::string& from, const std::string& to);
 
+// Takes the permission to write from the folder and all in it.
+void make_unwritable(const std::string& folder);
+
 // Removes the folder and all in it, making read-only folders writable first.
 void remove_tree(const std::string& folder);
 

@@ -5,6 +5,7 @@
 #include "base/paths.h"
 #include "base/subprocess.h"
 #include "base/text.h"
+#include "cache/caches.h"
 #include "cache/damage.h"
 #include "cache/layers.h"
 #include "oracle/oracle.h"
@@ -47,6 +48,9 @@ scenario::Vocabulary vocabulary_of(const schedule::Catalogue& catalogue) {
   }
   for (const auto& layer : cache::layers()) {
     vocabulary.cache_layers.push_back(layer.name);
+  }
+  for (const auto& directory : cache::directories()) {
+    vocabulary.cache_directories.emplace_back(directory.name, directory.variable);
   }
   for (const auto& kind : cache::damage_kinds()) {
     vocabulary.damage_kinds.push_back(kind.name);

@@ -124,7 +124,10 @@ int FreshStarter::start(const TrialSpec& spec, const board::Board& board, int ou
                                 std::to_string(out),
                                 std::to_string(err),
                                 spec.directory,
-                                spec.scratch};
+                                spec.scratch,
+                                std::to_string(spec.copies),
+                                std::to_string(spec.confinement.file_size_limit),
+                                std::to_string(spec.confinement.without_file_powers ? 1 : 0)};
   argv.insert(argv.end(), spec.argv.begin(), spec.argv.end());
   m_supervisor = spawn(argv, environment, {sockets.theirs.get(), board.fd(), out, err}, "");
   m_channel = std::move(sockets.ours);
@@ -190,6 +193,9 @@ int ForkServer::start(const TrialSpec& spec, const board::Board& board, int out,
   const Json request{{"argv", std::vector<std::string>(spec.argv.begin() + 1, spec.argv.end())},
                      {"env", environment},
                      {"cwd", spec.directory},
+                     {"copies", spec.copies},
+                     {"file_size_limit", spec.confinement.file_size_limit},
+                     {"without_file_powers", spec.confinement.without_file_powers},
                      {"board_path", board_path(board)}};
   if (!send_message(m_channel.get(), request, {board.fd(), out, err})) {
     throw base::UserError(base::ExitCode::environment,

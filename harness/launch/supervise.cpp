@@ -1,6 +1,8 @@
 #include "launch/supervise.h"
 
+#include "base/powers.h"
 #include "launch/channel.h"
+#include "launch/trial.h"
 
 #include <cerrno>
 #include <csignal>
@@ -55,7 +57,56 @@ int kill_left_over() {
   return killed;
 }
 
-[[noreturn]] void become_pipeline(int out, int err, const char* directory, char** argv, int report) {
+// The copies of a pipeline, which share its session, and their end: that of the first one which fails.
+[[noreturn]] void await_copies(const std::vector<pid_t>& copies) {
+  signal(k_stack_signal, SIG_IGN); // of a watcher that means the pipeline
+  int first_failure = 0;
+  for (const pid_t copy : copies) {
+    int status = 0;
+    while (waitpid(copy, &status, 0) < 0 && errno == EINTR) {
+    }
+    first_failure = first_failure == 0 ? status : first_failure;
+  }
+  if (WIFSIGNALED(first_failure)) {
+    prctl(PR_SET_DUMPABLE, 0); // the copy has left its core already
+    signal(WTERMSIG(first_failure), SIG_DFL);
+    kill(getpid(), WTERMSIG(first_failure));
+  }
+  _exit(WEXITSTATUS(first_failure));
+}
+
+// In a process for each copy this returns, with RACELAB_COPY set from the second on.
+void fork_copies(int count) {
+  if (count <= 1) {
+    return;
+  }
+  std::vector<pid_t> copies;
+  for (int copy = 1; copy <= count; ++copy) {
+    const pid_t pid = fork();
+    if (pid == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (copy > 1) {
+        setenv("RACELAB_COPY", std::to_string(copy).c_str(), 1);
+      }
+      return;
+    }
+    copies.push_back(pid);
+  }
+  for (int fd = 3; fd < 1024; ++fd) { // the report of a failed exec and the board are the copies'
+    close(fd);
+  }
+  await_copies(copies);
+}
+
+struct Pipeline {
+  int out, err;
+  const char* directory;
+  int copies;
+  base::Confinement confinement;
+  char** argv;
+};
+
+[[noreturn]] void become_pipeline(const Pipeline& p, int report) {
   setsid();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   signal(SIGINT, SIG_DFL);
@@ -63,15 +114,17 @@ int kill_left_over() {
   signal(SIGPIPE, SIG_DFL);
   const int null = open("/dev/null", O_RDONLY);
   dup2(null, 0);
-  dup2(out, 1);
-  dup2(err, 2);
+  dup2(p.out, 1);
+  dup2(p.err, 2);
   close(null);
-  close(out);
-  close(err);
-  if (chdir(directory) == 0) {
-    execvp(argv[0], argv);
+  close(p.out);
+  close(p.err);
+  int error = chdir(p.directory) == 0 ? base::confine(p.confinement) : errno;
+  if (error == 0) {
+    fork_copies(p.copies);
+    execvp(p.argv[0], p.argv);
+    error = errno;
   }
-  const int error = errno;
   const ssize_t ignored = write(report, &error, sizeof error);
   static_cast<void>(ignored);
   _exit(127);
@@ -113,11 +166,17 @@ void wait_for_end(int pid, int channel, const char* scratch) {
 } // namespace
 
 int supervise_main(int argc, char** argv) {
-  if (argc < 9) {
+  if (argc < 12) {
     return 2;
   }
   const int channel = std::atoi(argv[2]), board = std::atoi(argv[3]), out = std::atoi(argv[4]),
             err = std::atoi(argv[5]);
+  const Pipeline pipeline{out,
+                          err,
+                          argv[6],
+                          std::atoi(argv[8]),
+                          {std::strcmp(argv[10], "1") == 0, std::strtoull(argv[9], nullptr, 10)},
+                          argv + 11};
   // No PR_SET_PDEATHSIG here: whoever outlives racelab by a moment can kill the daemons that the pipeline made. The
   // closed channel tells.
   prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -131,7 +190,7 @@ int supervise_main(int argc, char** argv) {
   }
   const pid_t pid = fork();
   if (pid == 0) {
-    become_pipeline(out, err, argv[6], argv + 8, exec_pipe[1]);
+    become_pipeline(pipeline, exec_pipe[1]);
   }
   close(exec_pipe[1]);
   close(out);
@@ -139,8 +198,8 @@ int supervise_main(int argc, char** argv) {
   close(board);
   const int error = pid < 0 ? errno : exec_error(exec_pipe[0]);
   if (error != 0) {
-    send_message(channel,
-                 {{"error", std::string(argv[8]) + " cannot be started in " + argv[6] + ": " + std::strerror(error)}});
+    send_message(channel, {{"error", std::string(pipeline.argv[0]) + " cannot be started in " + argv[6] + ": " +
+                                         std::strerror(error)}});
     return 1;
   }
   send_message(channel, {{"pid", pid}});

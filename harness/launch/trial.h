@@ -1,5 +1,6 @@
 #pragma once
 // What it takes to run one trial's process, and how it ended. The trial's order is on its board (harness/board).
+#include "base/powers.h"
 #include "board/board.h"
 #include "launch/token_lines.h"
 
@@ -12,13 +13,17 @@
 
 namespace racelab::launch {
 
+constexpr int k_stack_signal = 62; // asks a process for its Python stacks; racelab_agent/start.py installs the handler
+
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 struct TrialSpec {
   std::vector<std::string> argv; // absolute program first
   bool python = false;           // argv[0] is a Python interpreter: the fork server may run it
   Environment environment;       // the whole environment, without RACELAB_BOARD
-  std::string directory;         // working directory
+  int copies = 1;                // that many processes of argv at once; all but the first have RACELAB_COPY=2, 3, …
+  base::Confinement confinement;
+  std::string directory; // working directory
   std::string stdout_file, stderr_file, stacks_file;
   std::string
       scratch; // racelab's temporary folder, with a file "lock" that racelab holds: removed if racelab is killed

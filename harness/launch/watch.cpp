@@ -27,7 +27,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr int k_stack_signal = 62; // racelab_agent/start.py installs the handler
 constexpr milliseconds k_end_grace{10'000};
 constexpr milliseconds k_engine_quiet{2'000}; // nothing moves this long before stacks are asked for
 

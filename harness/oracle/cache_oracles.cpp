@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -24,9 +25,9 @@ bool has_warning(const std::string& log) {
   return false;
 }
 
-std::int64_t count(const result::TrialResult& trial, const char* name) {
-  const auto at = trial.cache_counters.find(name);
-  return at == trial.cache_counters.end() ? 0 : at->second;
+bool same(double a, double b, double tolerance) {
+  return a == b || (std::isnan(a) && std::isnan(b)) ||
+         std::abs(a - b) <= tolerance * std::max(std::abs(a), std::abs(b));
 }
 
 // The index of the first result that is another one; -1: none.
@@ -35,10 +36,7 @@ int first_difference(const std::vector<double>& results, const std::vector<doubl
     if (i >= reference.size()) {
       return static_cast<int>(i);
     }
-    const double a = results[i], b = reference[i];
-    const bool same =
-        a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= tolerance * std::max(std::abs(a), std::abs(b));
-    if (!same) {
+    if (!same(results[i], reference[i], tolerance)) {
       return static_cast<int>(i);
     }
   }
@@ -47,28 +45,72 @@ int first_difference(const std::vector<double>& results, const std::vector<doubl
 
 } // namespace
 
-std::vector<result::Fault> wrong_results(const Results& results, const Results& reference, double tolerance) {
+namespace {
+
+// Numbers of several processes that print the same series, in whatever order they come: the index of the first one that
+// no way of telling them apart explains; -1: none. A way is how far each process has come.
+int first_misfit(const std::vector<double>& results, const std::vector<double>& series, int processes,
+                 double tolerance) {
+  std::set<std::vector<std::size_t>> ways{std::vector<std::size_t>(static_cast<std::size_t>(processes), 0)};
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    std::set<std::vector<std::size_t>> next;
+    for (const auto& way : ways) {
+      for (std::size_t p = 0; p < way.size(); ++p) {
+        if (way[p] < series.size() && same(results[i], series[way[p]], tolerance)) {
+          auto further = way;
+          ++further[p];
+          std::sort(further.begin(), further.end()); // which process is which does not matter
+          next.insert(std::move(further));
+        }
+      }
+    }
+    if (next.empty()) {
+      return static_cast<int>(i);
+    }
+    ways = std::move(next);
+  }
+  return -1;
+}
+
+// "drafter0@2", an actor of the second process, is compared with "drafter0".
+std::string without_ordinal(const std::string& actor) {
+  const std::size_t at = actor.rfind('@');
+  const bool is_ordinal = at != std::string::npos && at + 1 < actor.size() &&
+                          actor.find_first_not_of("0123456789", at + 1) == std::string::npos;
+  return is_ordinal ? actor.substr(0, at) : actor;
+}
+
+} // namespace
+
+std::vector<result::Fault> wrong_results(const Results& results, const Results& reference, double tolerance,
+                                         int processes) {
   std::vector<result::Fault> wrong;
   for (const auto& [actor, numbers] : results) {
-    const auto at = reference.find(actor);
+    const auto own = reference.find(actor);
+    const auto at = own == reference.end() && processes > 1 ? reference.find(without_ordinal(actor)) : own;
     const std::vector<double> none;
     const std::vector<double>& expected = at == reference.end() ? none : at->second;
-    const int i = first_difference(numbers, expected, tolerance);
+    const bool mixed = processes > 1 && numbers.size() > expected.size() && !expected.empty();
+    const int i =
+        mixed ? first_misfit(numbers, expected, processes, tolerance) : first_difference(numbers, expected, tolerance);
     if (i < 0) {
       continue;
     }
     const auto n = static_cast<std::size_t>(i);
-    wrong.push_back({"wrong_result", actor, -1,
-                     n < expected.size() ? fmt::format("result {} is {}, the serial run's is {} (tolerance {:g})",
-                                                       i + 1, numbers[n], expected[n], tolerance)
-                                         : fmt::format("result {} is {}, and the serial run has only {}", i + 1,
-                                                       numbers[n], expected.size()),
-                     "", ""});
+    wrong.push_back(
+        {"wrong_result", actor, -1,
+         mixed ? fmt::format("result {} of {} processes is {}, which is none of the serial run's that are due", i + 1,
+                             processes, numbers[n])
+         : n < expected.size()
+             ? fmt::format("result {} is {}, the serial run's is {} (tolerance {:g})", i + 1, numbers[n], expected[n],
+                           tolerance)
+             : fmt::format("result {} is {}, and the serial run has only {}", i + 1, numbers[n], expected.size()),
+         "", ""});
   }
   return wrong;
 }
 
-std::string cache_outcome(const result::TrialResult& trial, const std::string& log) {
+std::string cache_outcome(const result::TrialResult& trial, bool recomputed, const std::string& log) {
   const auto any = [&](std::initializer_list<const char*> kinds) {
     return std::any_of(trial.faults.begin(), trial.faults.end(), [&](const result::Fault& fault) {
       return std::any_of(kinds.begin(), kinds.end(), [&](const char* kind) { return fault.kind == kind; });
@@ -86,8 +128,6 @@ std::string cache_outcome(const result::TrialResult& trial, const std::string& l
   if (any({"compile_error", "actor_died", "exit_status"})) {
     return "raised";
   }
-  const bool recomputed =
-      count(trial, "aot_autograd.autograd_cache_miss") + count(trial, "inductor.fxgraph_cache_miss") > 0;
   const bool warned = has_warning(log);
   return warned && recomputed ? "warned and recomputed"
          : recomputed         ? "recomputed"

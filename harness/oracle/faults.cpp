@@ -130,6 +130,12 @@ void add_fact(const TrialRecord& trial, const Json& fact, Collector& found) {
   }
 }
 
+// A process that the scenario has killed did not crash.
+bool was_killed_on_purpose(const TrialRecord& trial) {
+  return trial.end.signal == SIGKILL &&
+         std::any_of(trial.steps.begin(), trial.steps.end(), [](const auto& step) { return step.kills && step.done; });
+}
+
 void add_end(const TrialRecord& trial, Collector& found) {
   const auto& end = trial.end;
   // Before the actors were ended with their process: what they were doing then is what explains it.
@@ -140,6 +146,9 @@ void add_end(const TrialRecord& trial, Collector& found) {
   }
   switch (end.kind) {
   case EndKind::signalled: {
+    if (was_killed_on_purpose(trial)) {
+      break;
+    }
     const char* name = strsignal(end.signal);
     found.add("crash", "", last, fmt::format("signal {} ({})", end.signal, name != nullptr ? name : "?"), trial.stacks);
     break;

@@ -18,12 +18,15 @@ std::map<std::string, std::string> missing_places(const result::TrialRecord& tri
 // What a trial's results must be: those of a serial run of the same cell with a cold cache.
 using Results = std::map<std::string, std::vector<double>>;
 // wrong_result for each actor whose results differ by more than `tolerance` (relative to the larger). An actor that
-// ended early has fewer, which is no wrong result; more than the serial run's are.
-std::vector<result::Fault> wrong_results(const Results& results, const Results& reference, double tolerance);
+// ended early has fewer, which is no wrong result; more than the serial run's are. Of several `processes` each may
+// repeat the series; what they print may be mixed in any way.
+std::vector<result::Fault> wrong_results(const Results& results, const Results& reference, double tolerance,
+                                         int processes = 1);
 
 // What torch made of a cache that was damaged, foreign or shut: "used a wrong artefact", "crashed", "hung", "raised",
-// "warned and recomputed", "recomputed", "warned", "did not notice". `log` is the pipeline's stderr.
-std::string cache_outcome(const result::TrialResult& trial, const std::string& log);
+// "warned and recomputed", "recomputed", "warned", "did not notice". `recomputed`: some look-up missed. `log` is the
+// pipeline's stderr.
+std::string cache_outcome(const result::TrialResult& trial, bool recomputed, const std::string& log);
 
 // One kind of fault, as scenarios name it.
 struct FaultKind {

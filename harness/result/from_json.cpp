@@ -171,6 +171,7 @@ void Node::into(Event& event) const {
   node["hit"].into(event.hit);
   node["waited_ns"].into(event.waited_ns);
   node["tokens"].into(event.tokens);
+  node["removed"].into(event.removed);
   node["step"].into(event.step);
   node["index"].into(event.index);
 }

@@ -10,13 +10,14 @@ namespace {
 
 template <class Enum, std::size_t N> using Names = std::array<std::pair<Enum, std::string_view>, N>;
 
-constexpr Names<EventKind, 7> k_event_kinds = {{{EventKind::pass, "pass"},
+constexpr Names<EventKind, 8> k_event_kinds = {{{EventKind::pass, "pass"},
                                                 {EventKind::parked, "parked"},
                                                 {EventKind::released, "released"},
                                                 {EventKind::actor_start, "actor_start"},
                                                 {EventKind::actor_end, "actor_end"},
                                                 {EventKind::tokens, "tokens"},
-                                                {EventKind::given_up, "given_up"}}};
+                                                {EventKind::given_up, "given_up"},
+                                                {EventKind::removed, "removed"}}};
 
 constexpr Names<BoardState, 5> k_board_states = {{{BoardState::open, "open"},
                                                   {BoardState::complete, "complete"},

@@ -12,7 +12,7 @@ namespace racelab::result {
 
 using Json = nlohmann::ordered_json;
 
-enum class EventKind { pass, parked, released, actor_start, actor_end, tokens, given_up };
+enum class EventKind { pass, parked, released, actor_start, actor_end, tokens, given_up, removed };
 
 // One line of events.jsonl.
 struct Event {
@@ -20,6 +20,7 @@ struct Event {
   std::int64_t time_ns = 0;   // since the trial's start
   std::int64_t waited_ns = 0; // pass: how long the actor was parked before
   std::int64_t tokens = 0;    // tokens: how many
+  std::int64_t removed = 0;   // removed: files and folders of the trial's caches
   std::string actor;
   std::string point; // "fx.trace.enter"; empty where there is none
   unsigned hit = 0;  // pass: the n-th pass of this actor, from 1
@@ -45,6 +46,7 @@ struct StepState {
   std::string event; // "drafter0 fx.trace.enter"
   std::string actor, point;
   bool done = false;
+  bool kills = false;     // the scenario has the actor's process killed there
   unsigned times_hit = 0; // how often the actor came to that point in all
 };
 

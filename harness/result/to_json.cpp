@@ -235,6 +235,8 @@ Json to_json(const Event& event) {
     json["waited_ns"] = event.waited_ns;
   if (event.kind == EventKind::tokens)
     json["tokens"] = event.tokens;
+  if (event.kind == EventKind::removed)
+    json["removed"] = event.removed;
   if (event.step >= 0)
     json["step"] = event.step;
   if (event.index >= 0)

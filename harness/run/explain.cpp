@@ -27,8 +27,11 @@ std::string order_text(const schedule::Interleaving& interleaving) {
   std::string text;
   if (interleaving.edges == schedule::chain_edges(n)) {
     for (int i = 0; i < n; ++i) {
-      text += fmt::format("{}{}. {}", i == 0 ? "" : "\n               ", i + 1,
-                          schedule::to_string(interleaving.events[static_cast<std::size_t>(i)]));
+      const auto& kills = interleaving.kills;
+      text +=
+          fmt::format("{}{}. {}{}", i == 0 ? "" : "\n               ", i + 1,
+                      schedule::to_string(interleaving.events[static_cast<std::size_t>(i)]),
+                      std::find(kills.begin(), kills.end(), i) == kills.end() ? "" : ", where its process is killed");
     }
     return text;
   }
@@ -40,7 +43,40 @@ std::string order_text(const schedule::Interleaving& interleaving) {
   return text;
 }
 
-std::string cache_text(const CellContext& context, const std::string& directory) {
+// What is done to a state beyond filling it, and what happens to it.
+std::string changes_text(const scenario::CacheState& state) {
+  std::vector<std::string> changes;
+  for (const std::string& layer : state.without) {
+    changes.push_back("without " + layer);
+  }
+  for (const auto& damage : state.damage) {
+    changes.push_back(damage.layer + " " + damage.how);
+  }
+  if (!state.forge_layer.empty()) {
+    changes.push_back("the content of " + state.forge_layer + " from " + state.forge_by);
+  }
+  for (const std::string& what : state.left_behind) {
+    changes.push_back(what + " files left behind");
+  }
+  if (state.quota_bytes > 0) {
+    changes.push_back("room for " + base::format_bytes(state.quota_bytes) + " more");
+  }
+  if (state.read_only) {
+    changes.push_back("read-only");
+  }
+  if (state.vanish_at) {
+    changes.push_back("removed at " + schedule::to_string(*state.vanish_at));
+  }
+  if (state.copies > 1) {
+    changes.push_back(fmt::format("shared by {} processes", state.copies));
+  }
+  return changes.empty() ? "" : "; " + base::join(changes, ", ");
+}
+
+std::string source_text(const CellContext& context, const std::string& directory) {
+  if (!context.cache.filled_by.empty()) {
+    return "filled by the toolkit " + (context.cache.filled_by == "*" ? "with another torch" : context.cache.filled_by);
+  }
   if (!cache::needs_snapshot(context.cache)) {
     return "starts empty";
   }
@@ -89,9 +125,10 @@ std::string explain(const scenario::Scenario& scenario, const schedule::Catalogu
       continue;
     }
     text += "  order        " + order_text(c.interleaving) + "\n";
-    text += "  cache        " + c.cache.name + ": " + cache_text(c, scenario.pipeline.directory) + "\n";
+    text += "  cache        " + c.cache.name + ": " + source_text(c, scenario.pipeline.directory) +
+            changes_text(c.cache) + "\n";
     text += "  layout       " + c.placement.text + "\n";
-    const auto places = places_used(c.interleaving, scenario, catalogue);
+    const auto places = places_used(c.interleaving, c.cache, scenario, catalogue);
     text += "  points       " + base::join(places, ", ") + "\n";
     for (const std::string& place : places) {
       if (const auto missing = c.toolkit.missing_points.find(place); missing != c.toolkit.missing_points.end()) {

@@ -18,7 +18,7 @@ constexpr const char* k_oracle_places[] = {"compiled_call", "fx.trace", "compile
 constexpr const char* k_tokens = "tokens";
 
 board::PointKind kind_of(const Place& place, const std::string& event, bool serialized) {
-  if (place.kind == PlaceKind::line) {
+  if (place.kind == PlaceKind::moment) {
     return board::PointKind::plain;
   }
   const std::string last = event.substr(place.name.size() + 1);
@@ -58,7 +58,7 @@ nlohmann::ordered_json actor_config(const scenario::ActorRule& rule) {
 Catalogue catalogue_for(const Catalogue& builtin, const scenario::Scenario& scenario) {
   Catalogue all = builtin;
   for (const auto& point : scenario.points) {
-    const PlaceKind kind = point.line.empty() ? PlaceKind::region : PlaceKind::line;
+    const PlaceKind kind = point.is_moment() ? PlaceKind::moment : PlaceKind::region;
     all.add({point.name, kind, "", point.at + point.line, "a point of the scenario"});
   }
   for (const auto& lock : scenario.locks) {
@@ -70,8 +70,8 @@ Catalogue catalogue_for(const Catalogue& builtin, const scenario::Scenario& scen
   return all;
 }
 
-std::vector<std::string> places_used(const schedule::Interleaving& interleaving, const scenario::Scenario& scenario,
-                                     const Catalogue& catalogue) {
+std::vector<std::string> places_used(const schedule::Interleaving& interleaving, const scenario::CacheState& state,
+                                     const scenario::Scenario& scenario, const Catalogue& catalogue) {
   std::vector<std::string> used;
   const auto add = [&](const std::string& name) {
     if (catalogue.find(name) != nullptr && std::find(used.begin(), used.end(), name) == used.end()) {
@@ -95,11 +95,23 @@ std::vector<std::string> places_used(const schedule::Interleaving& interleaving,
     add(lock.name);
   }
   add(k_tokens);
+  const auto add_event = [&](const std::string& event) {
+    if (const Place* place = catalogue.place_of_event(event)) {
+      add(place->name);
+    }
+  };
+  for (const auto& directory : scenario.cache_directories) { // each pass is a look-up
+    add_event(directory.hit);
+    add_event(directory.miss);
+  }
+  if (state.vanish_at) {
+    add_event(state.vanish_at->point);
+  }
   return used;
 }
 
-board::Plan board_plan(const schedule::Interleaving& interleaving, const std::vector<std::string>& places,
-                       const Catalogue& catalogue) {
+board::Plan board_plan(const schedule::Interleaving& interleaving, const scenario::CacheState& state,
+                       const std::vector<std::string>& places, const Catalogue& catalogue) {
   board::Plan plan;
   for (const std::string& name : places) {
     const Place& place = *catalogue.find(name);
@@ -117,7 +129,14 @@ board::Plan board_plan(const schedule::Interleaving& interleaving, const std::ve
     for (const auto& event : interleaving.events) {
       plan.steps.push_back({event.actor, event.point, event.hit});
     }
+    for (const int event : interleaving.kills) {
+      plan.steps[static_cast<std::size_t>(event)].kills = true;
+    }
     plan.edges = interleaving.edges;
+  }
+  if (state.vanish_at) {
+    plan.removal = {state.vanish_at->actor == "*" ? "" : state.vanish_at->actor, state.vanish_at->point,
+                    state.vanish_at->hit};
   }
   return plan;
 }

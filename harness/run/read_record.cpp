@@ -33,6 +33,8 @@ result::EventKind kind_of(board::LogKind kind) {
     return result::EventKind::tokens;
   case board::LogKind::given_up:
     return result::EventKind::given_up;
+  case board::LogKind::removed:
+    return result::EventKind::removed;
   }
   return result::EventKind::pass;
 }
@@ -118,6 +120,7 @@ void read_events(const Board& board, const Names& names, std::int64_t start_ns, 
     event.time_ns = since(entry.time, start_ns);
     event.waited_ns = entry.kind == board::LogKind::pass ? entry.value : 0;
     event.tokens = entry.kind == board::LogKind::tokens ? entry.value : 0;
+    event.removed = entry.kind == board::LogKind::removed ? entry.value : 0;
     event.actor = names.actor(entry.actor);
     event.point = names.point(entry.point);
     event.hit = entry.hit;
@@ -198,7 +201,7 @@ TrialRecord read_record(int index, const Board& board, const launch::TrialEnd& e
   for (std::size_t i = 0; i < picture.steps.size(); ++i) {
     const auto& step = picture.steps[i];
     record.steps.push_back({names.step(static_cast<int>(i)), names.actor(step.actor), names.point(step.point),
-                            step.done, board.hits(step.actor, step.point)});
+                            step.done, step.kills, board.hits(step.actor, step.point)});
   }
   for (const auto& actor : picture.actors) {
     record.actors.push_back({actor.name, actor.state != board::ActorState::expected,

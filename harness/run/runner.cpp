@@ -187,7 +187,7 @@ result::RunResult Runner::run() {
 
 void Runner::run_cells(const std::vector<CellContext>& cells) {
   // Before the first fork server: what it forks sees only mounts of a namespace that it was started in. Where the
-  // system does not allow one, the cells that need it say so.
+  // system does not allow one, the state is made without mounts, and says so.
   if (std::any_of(cells.begin(), cells.end(), [](const CellContext& c) { return c.cache.needs_mounts(); })) {
     static_cast<void>(cache::enter_private_mounts());
   }
@@ -254,11 +254,6 @@ void Runner::run_cell(const CellContext& context) {
 
 // What the cell's cache state is made from; with `results`, also the serial run that they are compared with.
 cache::Sources Runner::sources_for(const CellContext& context) {
-  if (context.cache.needs_mounts()) {
-    if (const auto entered = cache::enter_private_mounts(); !entered) {
-      throw cache::StateImpossible(entered.error());
-    }
-  }
   cache::Sources sources;
   if (cache::needs_snapshot(context.cache) || m_scenario.results) {
     sources.own = snapshot_for(context);

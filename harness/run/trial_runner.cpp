@@ -162,7 +162,7 @@ ScratchFolder::~ScratchFolder() {
 }
 
 TrialRunner::TrialRunner(const scenario::Scenario& scenario, const schedule::Catalogue& catalogue)
-    : m_scenario(scenario), m_catalogue(catalogue) {}
+    : m_scenario(scenario), m_catalogue(catalogue), m_inventory(cache::inventory_for(scenario)) {}
 
 bool TrialRunner::uses_fork_server(const CellContext& context) const {
   return context.python && m_scenario.launch == scenario::LaunchMode::fork_server &&
@@ -212,9 +212,11 @@ launch::TrialSpec TrialRunner::make_spec(const CellContext& context, const std::
     spec.argv.insert(program, {"-m", "racelab_agent.run_main"});
   }
   spec.environment = context.environment;
-  for (const auto& variable : cache::private_caches(scratch + "/caches")) {
-    spec.environment.push_back(variable);
+  for (const auto& directory : m_inventory.directories) {
+    spec.environment.emplace_back(directory.variable, scratch + "/caches/" + directory.name);
   }
+  spec.environment.emplace_back("RACELAB_CACHES", scratch + "/caches");
+  spec.copies = context.cache.copies;
   make_or_throw(scratch + "/tmp");
   spec.environment.emplace_back("TMPDIR", scratch + "/tmp");
   spec.environment.emplace_back("RACELAB_AGENT_CONFIG", folder + "/agent.json");
@@ -242,13 +244,14 @@ TrialOutcome TrialRunner::run(const TrialRequest& request) {
   make_or_throw(folder);
   const std::string scratch = m_scratch.path() + "/trial", caches = scratch + "/caches";
   cache::remove_tree(scratch); // of a trial that could not be ended properly
-  std::optional<cache::Prepared> prepared(std::in_place, context.cache, request.sources, caches);
-  const launch::TrialSpec spec = make_spec(context, folder, scratch);
-  const auto places = places_used(request.interleaving, m_scenario, m_catalogue);
+  std::optional<cache::Prepared> prepared(std::in_place, context.cache, request.sources, caches, m_inventory);
+  launch::TrialSpec spec = make_spec(context, folder, scratch);
+  spec.confinement = prepared->confinement();
+  const auto places = places_used(request.interleaving, context.cache, m_scenario, m_catalogue);
   auto config = agent_config(m_scenario, context.mitigation, places, folder + "/facts.jsonl", spec.stacks_file);
   config["hide_foreign_flag"] = request.fills_cache;
   write_or_throw(folder + "/agent.json", config.dump(1));
-  board::Board board = board::Board::create(board_plan(request.interleaving, places, m_catalogue));
+  board::Board board = board::Board::create(board_plan(request.interleaving, context.cache, places, m_catalogue));
 
   TrialOutcome outcome;
   outcome.cache_changes = prepared->changes();
@@ -272,6 +275,20 @@ TrialOutcome TrialRunner::run(const TrialRequest& request) {
   return outcome;
 }
 
+// Passes of the events that the scenario's own cache directories count.
+void TrialRunner::count_look_ups(const result::TrialRecord& record,
+                                 std::map<std::string, std::int64_t>& counters) const {
+  for (const auto& directory : m_scenario.cache_directories) {
+    for (const std::string& counted : {directory.hit, directory.miss}) {
+      if (!counted.empty()) {
+        counters[counted] += std::count_if(record.events.begin(), record.events.end(), [&](const result::Event& event) {
+          return event.kind == result::EventKind::pass && event.point == counted;
+        });
+      }
+    }
+  }
+}
+
 // What the oracles say of the record, the output and the cache.
 void TrialRunner::judge(const TrialRequest& request, const result::TrialRecord& record, const launch::TrialSpec& spec,
                         TrialOutcome& outcome) const {
@@ -285,8 +302,10 @@ void TrialRunner::judge(const TrialRequest& request, const result::TrialRecord& 
     add(oracle::output_faults(base::read_file(spec.stdout_file).value_or("") + "\n" + log, m_scenario.output_faults));
   }
   outcome.results = record.results;
+  const scenario::CacheState& state = request.context.cache;
   if (m_scenario.results && request.sources.own) {
-    add(oracle::wrong_results(record.results, request.sources.own->results, m_scenario.results->tolerance));
+    add(oracle::wrong_results(record.results, request.sources.own->results, m_scenario.results->tolerance,
+                              state.copies));
   }
   outcome.end = record.end.kind;
   outcome.end_message = record.end.message;
@@ -299,13 +318,18 @@ void TrialRunner::judge(const TrialRequest& request, const result::TrialRecord& 
   if (ended && m_scenario.results && record.results.empty()) {
     outcome.warnings.push_back("no results: nothing to compare with a serial run's");
   }
-  const scenario::CacheState& state = request.context.cache;
-  if (state.changes_entries() || !state.filled_by.empty() || state.needs_mounts()) {
-    outcome.result.cache_outcome = oracle::cache_outcome(outcome.result, log);
+  count_look_ups(record, outcome.result.cache_counters);
+  auto look_ups = cache::look_ups(outcome.result.cache_counters, m_inventory);
+  if (state.is_special()) {
+    outcome.result.cache_outcome = oracle::cache_outcome(outcome.result, look_ups.misses > 0, log);
   }
-  auto look_ups = cache::look_ups(outcome.result.cache_counters);
   look_ups.told = record.end.kind == result::EndKind::exited || !outcome.result.cache_counters.empty();
-  const auto proof = cache::prove(state, look_ups, outcome.cache_before, outcome.cache_after);
+  look_ups.counted = request.context.python || m_inventory.counted_by_events;
+  cache::InTrial in_trial{0, static_cast<int>(record.attached)};
+  for (const result::Event& event : record.events) {
+    in_trial.removed += event.removed;
+  }
+  const auto proof = cache::prove(state, look_ups, outcome.cache_before, outcome.cache_after, in_trial);
   outcome.state_proved = proof.proved;
   outcome.state_message = proof.message;
 }

@@ -75,11 +75,13 @@ private:
   launch::ForkServer& fork_server_for(const CellContext& context);
   void judge(const TrialRequest& request, const result::TrialRecord& record, const launch::TrialSpec& spec,
              TrialOutcome& outcome) const;
+  void count_look_ups(const result::TrialRecord& record, std::map<std::string, std::int64_t>& counters) const;
   bool uses_fork_server(const CellContext& context) const;
   launch::TrialSpec make_spec(const CellContext& context, const std::string& folder, const std::string& scratch) const;
 
   const scenario::Scenario& m_scenario;
   const schedule::Catalogue& m_catalogue;
+  const cache::Inventory m_inventory;
   ScratchFolder m_scratch;
   launch::FreshStarter m_fresh;
   std::map<std::string, std::unique_ptr<launch::ForkServer>> m_servers; // by toolkit and environment

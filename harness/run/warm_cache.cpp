@@ -31,6 +31,10 @@ schedule::Interleaving serial_order(const scenario::Scenario& scenario) {
   schedule::Interleaving serial;
   serial.name = "serial";
   serial.kind = schedule::InterleavingKind::serialize;
+  if (!scenario.serial.empty()) {
+    serial.regions = scenario.serial;
+    return serial;
+  }
   serial.regions = {scenario.tokens && !scenario.tokens->at.empty() ? "tokens" : "compiled_call"};
   return serial;
 }

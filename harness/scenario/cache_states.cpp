@@ -34,6 +34,16 @@ const std::vector<std::pair<std::string, Define>>& plain_states() {
        [](CacheState& s) {
          s.left_behind = {"lock", "temporary"};
        }},
+      {"vanishing",
+       [](CacheState& s) {
+         s.kind = CacheKind::cold;
+         s.vanish_at = {"*", "cache.rename.enter"};
+       }},
+      {"shared",
+       [](CacheState& s) {
+         s.kind = CacheKind::cold;
+         s.copies = 2;
+       }},
   };
   return all;
 }
@@ -87,7 +97,25 @@ CacheState read_cache_state(const Entry& entry) {
   state.read_only = text_of(value.find("read_only")) == "true";
   if (const Value* quota = value.find("quota"))
     state.quota_bytes = base::parse_bytes(quota->text).value_or(0);
+  if (const auto event = schedule::parse_event(text_of(value.find("vanish_at"))))
+    state.vanish_at = *event;
+  if (std::uint64_t copies = 0; value.find("shared") != nullptr && read_integer(*value.find("shared"), copies))
+    state.copies = static_cast<int>(copies);
   return state;
+}
+
+CacheDirectory read_cache_directory(const Entry& entry) {
+  const Value& value = entry.value;
+  const bool is_short = value.kind == Value::Kind::scalar;
+  CacheDirectory directory{entry.key, is_short ? value.text : text_of(value.find("variable")), {}, "", "", entry.place};
+  if (const Value* layers = value.find("layers"))
+    for (const Entry& layer : layers->entries)
+      directory.layers.emplace_back(layer.key, texts_of(&layer.value));
+  if (directory.layers.empty())
+    directory.layers = {{entry.key, {"**"}}};
+  directory.hit = text_of(value.find("hit"));
+  directory.miss = text_of(value.find("miss"));
+  return directory;
 }
 
 } // namespace racelab::scenario

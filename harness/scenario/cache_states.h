@@ -17,4 +17,7 @@ CacheState plain_cache_state(const std::string& name, const base::SourcePlace& p
 // One entry of a `caches` map that has been validated.
 CacheState read_cache_state(const Entry& entry);
 
+// One entry of a `cache_directories` map that has been validated.
+CacheDirectory read_cache_directory(const Entry& entry);
+
 } // namespace racelab::scenario

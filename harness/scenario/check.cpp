@@ -27,8 +27,10 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 
 class Checker {
 public:
-  Checker(const Value& document, const Vocabulary& vocabulary, const Scenario& scenario, Diagnostics& diagnostics)
-      : m_document(document), m_vocabulary(vocabulary), m_scenario(scenario), m_diagnostics(diagnostics) {}
+  Checker(const Value& document, const NameTables& names, const Vocabulary& vocabulary, const Scenario& scenario,
+          Diagnostics& diagnostics)
+      : m_document(document), m_names(names), m_vocabulary(vocabulary), m_scenario(scenario),
+        m_diagnostics(diagnostics) {}
 
   void check() {
     check_new_names();
@@ -64,7 +66,7 @@ private:
   // A cell called "cold" in a report must be cold.
   void check_caches() {
     for (const CacheState& cache : m_scenario.caches) {
-      const bool plain = !cache.changes_entries() && cache.filled_by.empty() && !cache.needs_mounts();
+      const bool plain = !cache.is_special();
       if ((cache.name == "cold" && (cache.kind != CacheKind::cold || !plain)) ||
           (cache.name == "warm" && (cache.kind != CacheKind::warm || !plain)))
         m_diagnostics.add(cache.place, fmt::format("a cache state named '{0}' must be from {0}{1}", cache.name,
@@ -74,6 +76,35 @@ private:
                           fmt::format("the cache state '{}' is made from an empty cache, which has nothing "
                                       "to change; it needs `from: warm`",
                                       cache.name));
+      check_vanishing(cache);
+    }
+    check_cache_directories();
+  }
+
+  void check_vanishing(const CacheState& cache) {
+    const auto events = m_names.find(NameKind::event);
+    const Value* caches = m_document.find("caches");
+    const Value* state = caches == nullptr ? nullptr : caches->find(cache.name);
+    const Value* written = state == nullptr ? nullptr : state->find("vanish_at");
+    if (written != nullptr && !cache.vanish_at)
+      m_diagnostics.add(written->place, schedule::parse_event(written->text).error() + " (`*` is any actor)");
+    if (cache.vanish_at && events != m_names.end() && !events->second.has(cache.vanish_at->point))
+      m_diagnostics.add(cache.place, unknown_name(NameKind::event, cache.vanish_at->point, m_names));
+  }
+
+  void check_cache_directories() {
+    std::set<std::string> variables, layers(m_vocabulary.cache_layers.begin(), m_vocabulary.cache_layers.end());
+    for (const auto& [name, variable] : m_vocabulary.cache_directories)
+      variables.insert(variable);
+    for (const CacheDirectory& directory : m_scenario.cache_directories) {
+      for (const auto& [name, variable] : m_vocabulary.cache_directories)
+        if (name == directory.name)
+          m_diagnostics.add(directory.place, fmt::format("'{}' is built in already; choose another name", name));
+      if (!variables.insert(directory.variable).second)
+        m_diagnostics.add(directory.place, fmt::format("{} names another cache directory already", directory.variable));
+      for (const auto& [layer, patterns] : directory.layers)
+        if (!layers.insert(layer).second)
+          m_diagnostics.add(directory.place, fmt::format("the cache layer '{}' is there twice", layer));
     }
   }
 
@@ -207,6 +238,7 @@ private:
   }
 
   const Value& m_document;
+  const NameTables& m_names;
   const Vocabulary& m_vocabulary;
   const Scenario& m_scenario;
   Diagnostics& m_diagnostics;
@@ -214,9 +246,9 @@ private:
 
 } // namespace
 
-void check_scenario(const Value& document, const Vocabulary& vocabulary, const Scenario& scenario,
-                    Diagnostics& diagnostics) {
-  Checker(document, vocabulary, scenario, diagnostics).check();
+void check_scenario(const Value& document, const NameTables& names, const Vocabulary& vocabulary,
+                    const Scenario& scenario, Diagnostics& diagnostics) {
+  Checker(document, names, vocabulary, scenario, diagnostics).check();
 }
 
 } // namespace racelab::scenario

@@ -46,6 +46,9 @@ Shape points() {
       optional("at", text(Format::attribute), "The function, as MODULE:ATTRIBUTE; __main__ is the program itself.",
                k_by_the_program),
       optional("line", text(Format::line_place), "A line, as FILE:NUMBER; the event comes before it runs."),
+      optional("kind", words({"region", "event"}),
+               "Of a point that the program passes itself: a region with enter and exit, or one event of this name.",
+               "region"),
   });
   place.max_items = 1;
   return map_of(Format::point_name, either({text(Format::attribute), std::move(place)}), 0);
@@ -103,15 +106,12 @@ Shape protections() {
                           "true")});
 }
 
-Shape known_or_name(const std::vector<std::string>& known) {
-  return known.empty() ? text(Format::name) : words(known);
-}
-
 Shape damage(const Vocabulary& vocabulary) {
   constexpr std::uint64_t k_any_seed = std::numeric_limits<std::uint64_t>::max();
   return object({
-      required("layer", known_or_name(vocabulary.cache_layers), "The layer whose files are damaged."),
-      required("how", known_or_name(vocabulary.damage_kinds), "The kind of damage."),
+      required("layer", reference(NameKind::cache_layer), "The layer whose files are damaged."),
+      required("how", vocabulary.damage_kinds.empty() ? text(Format::name) : words(vocabulary.damage_kinds),
+               "The kind of damage."),
       optional("files", text(), "Only files whose path below the cache folder matches; `**` stands for any folders.",
                "all of the layer"),
       optional("count", integer(0, k_max_items), "How many files, chosen by the seed; 0 means all.", "1"),
@@ -119,9 +119,21 @@ Shape damage(const Vocabulary& vocabulary) {
   });
 }
 
+Shape cache_directories() {
+  Shape directory = object({
+      required("variable", text(Format::environment_name), "The variable that tells the pipeline where it is."),
+      optional("layers", map_of(Format::name, one_or_more(text())),
+               "Kinds of entries: a name to patterns of paths below the directory.", "one of the directory's name"),
+      optional("hit", reference(NameKind::event), "An event whose passes count as look-ups that hit."),
+      optional("miss", reference(NameKind::event), "An event whose passes count as look-ups that missed."),
+  });
+  return map_of(Format::name, either({text(Format::environment_name), std::move(directory)}), 0);
+}
+
 // The plain names are defined in cache_states.cpp.
 Shape caches(const Vocabulary& vocabulary) {
-  const Shape layer = known_or_name(vocabulary.cache_layers);
+  constexpr std::uint64_t k_max_copies = 16;
+  const Shape layer = reference(NameKind::cache_layer);
   const Shape harm = damage(vocabulary);
   Shape state = object({
       required("from", words({"cold", "warm"}), "What the state is made from: nothing, or what a serial run filled."),
@@ -136,6 +148,9 @@ Shape caches(const Vocabulary& vocabulary) {
       optional("left_behind", unique_list_of(words({"lock", "temporary"})), "What a process that died leaves.", "none"),
       optional("read_only", words({"true", "false"}), "Nothing can be written, by root neither.", "false"),
       optional("quota", text(Format::bytes), "Room for that much and no more.", "no limit"),
+      optional("vanish_at", text(Format::event),
+               "All is removed when this event is passed, by its actor; `*` is whichever actor comes first.", "never"),
+      optional("shared", integer(2, k_max_copies), "That many processes of the pipeline run at once on it.", "1"),
   });
   return either({unique_list_of(words(plain_cache_states())), map_of(Format::name, std::move(state))});
 }
@@ -171,7 +186,9 @@ Shape interleaving() {
                "Regions that no two actors may be inside of at once."),
   });
   partial.min_items = partial.max_items = 1;
-  return either({list_of(text(Format::event)), std::move(partial), words({"none"})});
+  Shape deed = map_of(Format::event, words({"kill"}), 1);
+  deed.max_items = 1;
+  return either({list_of(either({text(Format::event), std::move(deed)})), std::move(partial), words({"none"})});
 }
 
 Shape mitigation() {
@@ -272,6 +289,10 @@ Shape scenario_shape(const Vocabulary& vocabulary) {
       optional("protect", protections(), "What the agent keeps out of trials because every trial could meet it.",
                "everything"),
       optional("results", results(), "Numbers that must be those of a serial run with a cold cache.", "not compared"),
+      optional("cache_directories", cache_directories(), "Cache directories of the pipeline's own.", "{}"),
+      optional("serial", one_or_more(reference(NameKind::region)),
+               "Regions inside of which one actor at a time is, in the serial run that fills a warm cache.",
+               "the call that makes tokens, or the compiled call"),
       optional("caches", caches(vocabulary),
                "Cache states: a list of kinds, or a map from name to what it is made from.", "[cold]"),
       optional("layouts", map_of(Format::name, layout()), "Layout name to role to logical GPUs, in actor order.",

@@ -41,11 +41,32 @@ void append(std::vector<std::string>& to, const std::vector<std::string>& names,
     to.push_back(name + suffix);
 }
 
-// Of `points`: those on a line have a single event, of the same name.
-bool is_line(const Value& document, const std::string& point) {
+// Of `points`: those on a line, and those that say so, have a single event, of the same name.
+bool is_moment(const Value& document, const std::string& point) {
   const Value* points = document.find("points");
   const Value* place = points == nullptr ? nullptr : points->find(point);
-  return place != nullptr && place->kind == Value::Kind::map && place->has("line");
+  if (place == nullptr || place->kind != Value::Kind::map)
+    return false;
+  const Value* kind = place->find("kind");
+  return place->has("line") || (kind != nullptr && kind->text == "event");
+}
+
+// Kinds of entries of all caches. Nothing where one of the document's own is not written as it should be.
+std::optional<std::vector<std::string>> cache_layers(const Value& document, const Vocabulary& vocabulary) {
+  std::vector<std::string> names = vocabulary.cache_layers;
+  const Value* directories = document.find("cache_directories");
+  if (names.empty() || (directories != nullptr && directories->kind != Value::Kind::map))
+    return std::nullopt;
+  if (directories != nullptr)
+    for (const Entry& directory : directories->entries) {
+      const Value* layers = directory.value.find("layers");
+      if (layers == nullptr)
+        names.push_back(directory.key);
+      else
+        for (const Entry& layer : layers->entries)
+          names.push_back(layer.key);
+    }
+  return names;
 }
 
 // Built-in names and those that `points` and `locks` of the document add.
@@ -55,10 +76,10 @@ void add_code_names(NameTables& tables, const Value& document, const Vocabulary&
   if (!points || !locks)
     return;
   NameTable events = {"sync point", vocabulary.points, k_list_points};
-  std::vector<std::string> calls, lines;
+  std::vector<std::string> calls, moments;
   for (const std::string& point : *points)
-    (is_line(document, point) ? lines : calls).push_back(point);
-  append(events.names, lines);
+    (is_moment(document, point) ? moments : calls).push_back(point);
+  append(events.names, moments);
   for (const char* suffix : {".enter", ".exit"})
     append(events.names, calls, suffix);
   for (const char* suffix : {".wanted", ".taken", ".released"})
@@ -109,6 +130,8 @@ NameTables collect_names(const Value& document, const Vocabulary& vocabulary) {
     append(*own, vocabulary.fault_kinds);
     tables[NameKind::fault_kind] = {"fault kind", std::move(*own), "(racelab list faults)"};
   }
+  if (auto layers = cache_layers(document, vocabulary))
+    tables[NameKind::cache_layer] = {"cache layer", std::move(*layers), ""};
   const auto add_section = [&](NameKind kind, const char* noun, const char* section, const char* fallback) {
     if (auto names = defined_in(document, section, {fallback}))
       tables[kind] = {noun, std::move(*names), ""};

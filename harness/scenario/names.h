@@ -17,6 +17,7 @@ enum class NameKind {
   recordable, // what `record` takes: regions, locks and events
   fault_kind,
   cache,
+  cache_layer,
   layout,
   interleaving,
   mitigation,

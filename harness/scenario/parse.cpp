@@ -31,7 +31,7 @@ tl::expected<Scenario, std::vector<base::Diagnostic>> parse_scenario(const std::
   scenario.directory = directory;
   scenario.digest = base::digest(text);
   read_scenario(document, names, scenario, diagnostics);
-  check_scenario(document, vocabulary, scenario, diagnostics);
+  check_scenario(document, names, vocabulary, scenario, diagnostics);
   if (!diagnostics.empty())
     return tl::unexpected(diagnostics.sorted());
   return scenario;

@@ -11,12 +11,13 @@ namespace racelab::scenario {
 
 // The names a scenario may use; filled from the point catalogue and the oracles by the caller.
 struct Vocabulary {
-  std::vector<std::string> points;       // events: "fx.trace.enter", "compile_lock.wanted"
-  std::vector<std::string> regions;      // points with enter and exit: "fx.trace"
-  std::vector<std::string> locks;        // "compile_lock"
-  std::vector<std::string> fault_kinds;  // "nested_tracing"
-  std::vector<std::string> cache_layers; // "fx-graph"
-  std::vector<std::string> damage_kinds; // "truncate-half"
+  std::vector<std::string> points;                                    // events: "fx.trace.enter", "compile_lock.wanted"
+  std::vector<std::string> regions;                                   // points with enter and exit: "fx.trace"
+  std::vector<std::string> locks;                                     // "compile_lock"
+  std::vector<std::string> fault_kinds;                               // "nested_tracing"
+  std::vector<std::string> cache_layers;                              // "fx-graph"
+  std::vector<std::string> damage_kinds;                              // "truncate-half"
+  std::vector<std::pair<std::string, std::string>> cache_directories; // "inductor" -> "TORCHINDUCTOR_CACHE_DIR"
   std::vector<std::pair<std::string, std::vector<std::string>>> features; // "fx_flag" -> {"global", "thread_local"}
 };
 

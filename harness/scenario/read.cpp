@@ -82,6 +82,9 @@ public:
     if (const Value* protect = m_document.find("protect"))
       m_scenario.protect_dead_thread_guard = text_of(protect->find("dead_thread_guard")) != "false";
     m_scenario.record = texts_of(m_document.find("record"));
+    for (const Entry& entry : entries_of(m_document.find("cache_directories")))
+      m_scenario.cache_directories.push_back(read_cache_directory(entry));
+    m_scenario.serial = texts_of(m_document.find("serial"));
     read_caches();
     read_layouts();
     read_interleavings();
@@ -127,8 +130,8 @@ private:
 
   void read_code_places() {
     for (const Entry& entry : entries_of(m_document.find("points")))
-      m_scenario.points.push_back(
-          {entry.key, place_in_code(entry.value), text_of(entry.value.find("line")), entry.place});
+      m_scenario.points.push_back({entry.key, place_in_code(entry.value), text_of(entry.value.find("line")),
+                                   text_of(entry.value.find("kind")) == "event", entry.place});
     for (const Entry& entry : entries_of(m_document.find("locks")))
       m_scenario.locks.push_back({entry.key, place_in_code(entry.value), entry.place});
     for (const Entry& entry : entries_of(m_document.find("actors")))

@@ -13,7 +13,7 @@ void read_scenario(const Value& document, const NameTables& names, Scenario& sce
 
 // What contradicts itself: orders in a circle, placeholders without their role, names that hide built-in ones, rules
 // without effect.
-void check_scenario(const Value& document, const Vocabulary& vocabulary, const Scenario& scenario,
-                    Diagnostics& diagnostics);
+void check_scenario(const Value& document, const NameTables& names, const Vocabulary& vocabulary,
+                    const Scenario& scenario, Diagnostics& diagnostics);
 
 } // namespace racelab::scenario

@@ -58,12 +58,15 @@ private:
   void read_list(const Value& list) {
     m_result.kind = InterleavingKind::ordered;
     for (const Value& item : list.items) {
-      const auto event = read_event(item.text, item.place);
+      const bool kills = !item.entries.empty(); // `EVENT: kill`
+      const auto event = read_event(kills ? item.entries.front().key : item.text, item.place);
       if (!event)
         continue;
       if (const auto [first, fresh] = m_index.try_emplace(to_string(*event), item.place.line); !fresh && event->hit > 0)
         m_diagnostics.add(item.place, fmt::format("'{}' is listed twice, but happens once (first on line {})",
                                                   to_string(*event), first->second));
+      if (kills)
+        m_result.kills.push_back(static_cast<int>(m_result.events.size()));
       m_result.events.push_back(*event);
     }
     m_result.edges = schedule::chain_edges(static_cast<int>(m_result.events.size()));

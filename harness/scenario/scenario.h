@@ -31,7 +31,10 @@ struct Pipeline {
 struct PointDeclaration {
   std::string name;
   std::string at, line;
+  bool single = false; // of the program itself: one event instead of enter and exit
   base::SourcePlace place;
+
+  bool is_moment() const { return single || !line.empty(); }
 };
 
 // A lock of the user's own: `at` is "module:attr" of a lock object, or "module:Class.attr" for one made per instance.
@@ -84,6 +87,16 @@ struct OutputFault {
 
 enum class CacheKind { cold, warm };
 
+// A cache directory of the pipeline's own, beside those of torch, triton and the CUDA driver.
+struct CacheDirectory {
+  std::string name;     // the folder in a snapshot: "kernels"
+  std::string variable; // the environment variable that tells the pipeline where it is
+  // Kind of entry -> patterns of its files below the directory. At least one; by default all files, under `name`.
+  std::vector<std::pair<std::string, std::vector<std::string>>> layers;
+  std::string hit, miss; // events whose passes count as look-ups; empty: nobody counts
+  base::SourcePlace place;
+};
+
 // Damage to some files of one layer of a filled cache; the vocabulary is in cache/damage.h and cache/layers.h.
 struct Damage {
   std::string layer;      // "fx-graph"
@@ -105,9 +118,15 @@ struct CacheState {
   std::string forge_by{};
   std::vector<std::string> left_behind{}; // "lock", "temporary"
   bool read_only = false;
-  std::uint64_t quota_bytes = 0; // room beyond what is there; 0: no limit
+  std::uint64_t quota_bytes = 0;                 // room beyond what is there; 0: no limit
+  std::optional<schedule::EventRef> vanish_at{}; // the directories are removed there; actor "*": whoever comes first
+  int copies = 1;                                // that many processes of the pipeline share it
 
   bool needs_mounts() const { return read_only || quota_bytes > 0; }
+  // Neither plainly cold nor plainly warm: what the program makes of it is to be told.
+  bool is_special() const {
+    return changes_entries() || !filled_by.empty() || needs_mounts() || vanish_at.has_value() || copies > 1;
+  }
   // Is anything done to a filled cache?
   bool changes_entries() const {
     return !without.empty() || !damage.empty() || !forge_layer.empty() || !left_behind.empty();
@@ -184,9 +203,13 @@ struct Scenario {
   std::optional<ResultsSource> results;
   std::vector<OutputFault> output_faults;
   bool protect_dead_thread_guard = true; // the agent keeps pytorch#178950 out of trials on hosts without a GPU
-  std::vector<std::string> record;       // points and locks that are recorded in every trial, whatever the interleaving
-  std::vector<CacheState> caches;        // at least one
-  std::vector<Layout> layouts;           // at least one; "none" (no roles) where the file names none
+  std::vector<CacheDirectory> cache_directories;
+  // Regions inside of which one actor at a time is, in the serial run that fills a warm cache; empty: `tokens`, or the
+  // compiled call.
+  std::vector<std::string> serial;
+  std::vector<std::string> record; // points and locks that are recorded in every trial, whatever the interleaving
+  std::vector<CacheState> caches;  // at least one
+  std::vector<Layout> layouts;     // at least one; "none" (no roles) where the file names none
   std::vector<schedule::Interleaving> interleavings; // at least one
   std::vector<Mitigation> mitigations;               // at least "none"
   Matrix matrix;

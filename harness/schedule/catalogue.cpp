@@ -17,7 +17,7 @@ std::vector<std::string> events_of(const Place& place) {
   case PlaceKind::lock:
     add("wanted"), add("taken"), add("released");
     break;
-  case PlaceKind::line:
+  case PlaceKind::moment:
     events.push_back(place.name);
     break;
   }

@@ -13,7 +13,7 @@ enum class PlaceKind {
   region, // NAME.enter before a call, NAME.exit after it
   scope,  // NAME.before, .enter, .exit, .after: the middle two are inside
   lock,   // NAME.wanted, .taken, .released
-  line,   // NAME: the moment before a line of a program runs
+  moment, // NAME: a single event, such as the moment before a line of a program runs
 };
 
 struct Place {

@@ -37,6 +37,7 @@ struct Interleaving {
   std::vector<EventRef> events;
   // (before, after): indexes into `events`. A plain list of n events has the n-1 edges of its chain.
   std::vector<std::pair<int, int>> edges;
+  std::vector<int> kills;           // indexes into `events`: the actor's process is killed right after them
   std::vector<std::string> regions; // names of points with enter and exit, such as "compiled_call"
   base::SourcePlace place;
 };

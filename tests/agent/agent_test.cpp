@@ -3,7 +3,11 @@
 #include "base/subprocess.h"
 #include "board/board.h"
 
+#include "../support/folder.h"
+
 #include <algorithm>
+#include <csignal>
+#include <filesystem>
 #include <random>
 #include <set>
 #include <thread>
@@ -247,6 +251,33 @@ TEST(Stress, EightThreadsOfTwoProcessesKeepASeededOrder) {
             k_actors * k_each);
   std::erase_if(lines, [](const std::string& line) { return !line.ends_with(" pass p"); });
   EXPECT_EQ(lines, wanted);
+}
+
+TEST(EventThatKills, IsTheLastOfItsProcess) {
+  Board board = Board::create(plan({{"a", "p", 2, true}}));
+  EXPECT_EQ(run_under(spec(board), "three_passes").exit_code, 128 + SIGKILL);
+  EXPECT_THAT(log(board), ElementsAre("a start", "a pass p", "a pass p", "a end"));
+}
+
+TEST(EventAtWhichCachesVanish, IsPassedBeforeTheActorGoesOn) {
+  const racelab::test::Folder folder;
+  for (const char* file : {"inductor/aa", "triton"})
+    std::filesystem::create_directories(folder / file);
+  board::Plan planned = plan();
+  planned.removal = {"", "p", 2};
+  Board board = Board::create(planned);
+  run("three_passes", {{"RACELAB_BOARD", spec(board)}, {"RACELAB_CACHES", folder.path()}});
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  const auto entries = board.log_from(0);
+  ASSERT_EQ(entries.size(), 6U); // start, p, p, removed, q, end
+  EXPECT_EQ(entries[3].kind, LogKind::removed);
+  EXPECT_EQ(entries[3].value, 3);
+}
+
+TEST(CopyOfAPipeline, NamesItsActorsByItsNumber) {
+  Board board = Board::create(plan());
+  run("three_passes", {{"RACELAB_BOARD", spec(board)}, {"RACELAB_COPY", "2"}});
+  EXPECT_THAT(actors(board), ElementsAre("a@2 ended"));
 }
 
 } // namespace

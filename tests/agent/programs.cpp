@@ -52,6 +52,15 @@ int all_calls() {
   return 0;
 }
 
+// Passes p twice and q once.
+int three_passes() {
+  CHECK(racelab_actor("a") >= 0);
+  pass("p");
+  pass("p");
+  pass("q");
+  return 0;
+}
+
 int one_thread() {
   CHECK(racelab_actor("main") >= 0);
   std::thread([] {
@@ -184,6 +193,7 @@ int team() {
 
 int run_program(const std::string& name) {
   const std::map<std::string, int (*)()> programs{{"all_calls", all_calls},
+                                                  {"three_passes", three_passes},
                                                   {"one_thread", one_thread},
                                                   {"named_by_the_system", named_by_the_system},
                                                   {"renamed", renamed},

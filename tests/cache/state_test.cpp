@@ -74,5 +74,29 @@ TEST(Proof, IsTheDirectoryWhereThePipelineWasEndedBeforeItCouldTell) {
   EXPECT_FALSE(prove({"s", CacheKind::warm, {}}, killed, {0, 0}, {9, 0}).proved);
 }
 
+TEST(Proof, OfALookUpThatNobodyCountsIsWhetherFilesCame) {
+  const LookUps uncounted{0, 0, true, false};
+  EXPECT_TRUE(prove({"s", scenario::CacheKind::cold, {}}, uncounted, {0, 0}, {9, 9}).proved);
+  EXPECT_TRUE(prove({"s", scenario::CacheKind::warm, {}}, uncounted, {9, 9}, {9, 9}).proved);
+  EXPECT_FALSE(prove({"s", scenario::CacheKind::warm, {}}, uncounted, {9, 9}, {10, 20}).proved);
+  EXPECT_FALSE(prove({"s", scenario::CacheKind::warm, {}}, uncounted, {9, 9}, {9, 20}).proved);
+}
+
+TEST(Proof, OfAVanishingCacheIsThatSomethingWasRemoved) {
+  scenario::CacheState state{"s", scenario::CacheKind::cold, {}};
+  state.vanish_at = {"*", "cache.rename.enter"};
+  const Proof without = prove(state, {0, 2}, {0, 0}, {3, 9});
+  EXPECT_FALSE(without.proved);
+  EXPECT_THAT(without.message, HasSubstr("nothing vanished: anybody's cache.rename.enter"));
+  EXPECT_TRUE(prove(state, {0, 2}, {0, 0}, {3, 9}, {5, 1}).proved);
+}
+
+TEST(Proof, OfASharedCacheIsThatAllProcessesCame) {
+  scenario::CacheState state{"s", scenario::CacheKind::cold, {}};
+  state.copies = 2;
+  EXPECT_THAT(prove(state, {0, 2}, {0, 0}, {3, 9}, {0, 1}).message, HasSubstr("1 of 2 processes"));
+  EXPECT_TRUE(prove(state, {0, 2}, {0, 0}, {3, 9}, {0, 2}).proved);
+}
+
 } // namespace
 } // namespace racelab::cache::test

@@ -7,7 +7,8 @@ from harness import ROOT, TOOLKITS, RacelabTest, unittest
 
 PROGRAM = ROOT / "tests/integration/programs/what_is_compiled.py"
 RECORDED = "compiled_call, fx.trace, fx.patch, compilation_env, compile_lock, dynamo.compile, aot.cache.lookup, " \
-    "aot.cache.save, inductor.cache.lookup, inductor.cache.save, cache.write, inductor.backward, flex.eager, flex.joint"
+    "aot.cache.save, inductor.cache.lookup, inductor.cache.save, cache.write, cache.rename, " \
+    "inductor.backward, flex.eager, flex.joint"
 
 
 class HooksInvisible(RacelabTest):
@@ -20,7 +21,7 @@ class HooksInvisible(RacelabTest):
         self.assertEqual(run.code, 0, run.text())
         with_agent = json.loads((run.folder / "trials/001/stdout").read_text())
         events = (run.folder / "trials/001/events.jsonl").read_text()
-        for place in ("compiled_call", "fx.trace", "compile_lock", "dynamo.compile", "cache.write"):
+        for place in ("compiled_call", "fx.trace", "compile_lock", "dynamo.compile", "cache.write", "cache.rename"):
             self.assertIn(f'"{place}.', events)  # the hooks were there
         # The environment of the trial, less the agent: Inductor's configuration, and so its keys, depends on variables as CI.
         environment = {

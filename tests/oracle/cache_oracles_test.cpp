@@ -30,6 +30,21 @@ TEST(WrongResult, IsOneMoreThanTheSerialRunHas) {
   EXPECT_EQ(wrong_results({{"new", {1.0}}}, {}, 1e-5).size(), 1U);
 }
 
+TEST(WrongResult, MayBeMixedByProcesses) {
+  const Results serial{{"a", {1.0, 2.0, 3.0}}};
+  EXPECT_TRUE(wrong_results({{"a", {1.0, 1.0, 2.0, 3.0, 2.0, 3.0}}}, serial, 1e-5, 2).empty());
+  EXPECT_TRUE(wrong_results({{"a", {1.0, 2.0, 1.0, 3.0}}}, serial, 1e-5, 2).empty()); // one ended early
+  EXPECT_THAT(wrong_results({{"a", {1.0, 1.0, 1.0, 2.0}}}, serial, 1e-5, 2).at(0).message, HasSubstr("result 3 of 2"));
+  EXPECT_EQ(wrong_results({{"a", {1.0, 1.0, 2.0, 3.0, 2.0, 3.0}}}, serial, 1e-5).size(), 1U); // by one process
+}
+
+TEST(WrongResult, OfASecondProcessIsComparedWithTheFirstOnes) {
+  const Results serial{{"drafter0", {1.0}}};
+  EXPECT_TRUE(wrong_results({{"drafter0@2", {1.0}}}, serial, 1e-5, 2).empty());
+  EXPECT_EQ(wrong_results({{"drafter0@2", {2.0}}}, serial, 1e-5, 2).size(), 1U);
+  EXPECT_EQ(wrong_results({{"drafter0@2", {1.0}}}, serial, 1e-5).size(), 1U);
+}
+
 TEST(WrongResult, TellsNanFromNumbers) {
   const double nan = std::nan("");
   EXPECT_TRUE(wrong_results({{"a", {nan}}}, {{"a", {nan}}}, 1e-5).empty());
@@ -39,16 +54,15 @@ TEST(WrongResult, TellsNanFromNumbers) {
 
 TEST(CacheOutcome, IsTheWorstThatHappened) {
   result::TrialResult trial;
-  EXPECT_EQ(cache_outcome(trial, ""), "did not notice");
-  EXPECT_EQ(cache_outcome(trial, "W1129 10:12:13.1 47 torch/x.py:1] unable to load\n"), "warned");
-  trial.cache_counters["inductor.fxgraph_cache_miss"] = 1;
-  EXPECT_EQ(cache_outcome(trial, "Words of the program\nW2\n"), "recomputed");
-  EXPECT_EQ(cache_outcome(trial, "x.py:3: UserWarning: cache\n"), "warned and recomputed");
+  EXPECT_EQ(cache_outcome(trial, false, ""), "did not notice");
+  EXPECT_EQ(cache_outcome(trial, false, "W1129 10:12:13.1 47 torch/x.py:1] unable to load\n"), "warned");
+  EXPECT_EQ(cache_outcome(trial, true, "Words of the program\nW2\n"), "recomputed");
+  EXPECT_EQ(cache_outcome(trial, true, "x.py:3: UserWarning: cache\n"), "warned and recomputed");
   const std::pair<const char*, const char*> worse[] = {
       {"compile_error", "raised"}, {"hang", "hung"}, {"crash", "crashed"}, {"wrong_result", "used a wrong artefact"}};
   for (const auto& [kind, outcome] : worse) {
     trial.faults.push_back({kind, "", -1, "", "", ""});
-    EXPECT_EQ(cache_outcome(trial, ""), outcome);
+    EXPECT_EQ(cache_outcome(trial, false, ""), outcome);
   }
 }
 

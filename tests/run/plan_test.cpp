@@ -32,10 +32,10 @@ auto point(const std::string& name, PointKind kind, bool serialized) {
 class Plans : public testing::Test {
 protected:
   std::vector<std::string> used(const schedule::Interleaving& interleaving) {
-    return places_used(interleaving, scenario, catalogue_for(builtin(), scenario));
+    return places_used(interleaving, {}, scenario, catalogue_for(builtin(), scenario));
   }
   board::Plan plan(const schedule::Interleaving& interleaving) {
-    return board_plan(interleaving, used(interleaving), catalogue_for(builtin(), scenario));
+    return board_plan(interleaving, {}, used(interleaving), catalogue_for(builtin(), scenario));
   }
   scenario::Scenario scenario = small_scenario();
 };
@@ -139,8 +139,8 @@ TEST_F(Plans, TellTheAgentWhereToWriteAndWhatToInstall) {
 }
 
 TEST_F(Plans, TellTheAgentOfLinesAndActorsAndLeaveNativePointsToTheProgram) {
-  scenario.points.push_back({"loss", "", "train.py:120", {}});
-  scenario.points.push_back({"publish", "", "", {}});
+  scenario.points.push_back({"loss", "", "train.py:120", false, {}});
+  scenario.points.push_back({"publish", "", "", false, {}});
   scenario.actors.resize(2);
   scenario.actors[0].name = "drafter{n}";
   scenario.actors[0].entry = "train:draft";

@@ -29,7 +29,7 @@ scenario::Scenario small_scenario() {
   scenario::Scenario s;
   s.name = "small";
   s.directory = "/s";
-  s.points = {{"queue.put", "pkg.queue:Queue.put", "", {}}};
+  s.points = {{"queue.put", "pkg.queue:Queue.put", "", false, {}}};
   s.locks = {{"queue_lock", "pkg.queue:Queue.lock", {}}};
   s.tokens.emplace().at = "pkg.train:step";
   s.tokens->value = "0.tokens";

@@ -9,12 +9,13 @@ namespace racelab::scenario::test {
 const Vocabulary& vocabulary() {
   static const Vocabulary k_vocabulary = {
       {"fx.trace.enter", "fx.trace.exit", "compiled_call.enter", "compiled_call.exit", "compile_lock.wanted",
-       "compile_lock.taken", "compile_lock.released", "backend_called"},
+       "compile_lock.taken", "compile_lock.released", "cache.rename.enter", "backend_called"},
       {"fx.trace", "compiled_call"},
       {"compile_lock"},
       {"nested_tracing", "actor_died", "deadlock"},
       {"fx-graph", "aot"},
       {"truncate-half", "swap"},
+      {{"inductor", "TORCHINDUCTOR_CACHE_DIR"}},
       {{"fx_flag", {"global", "thread_local"}}, {"is_compiling_leak", {"true", "false"}}}};
   return k_vocabulary;
 }

@@ -176,6 +176,35 @@ TEST(Parse, names_caches_that_are_made_from_a_kind) {
   EXPECT_EQ(scenario.caches[1].kind, CacheKind::warm);
 }
 
+TEST(Parse, names_cache_directories_of_the_pipelines_own) {
+  const Scenario scenario = parse(std::string(test::k_head) + R"(points: {k.hit: {kind: event}}
+cache_directories:
+  kernels: {variable: KERNEL_CACHE, layers: {kernel: "*/*.kernel", index: [a, b]}, hit: k.hit}
+  other: OTHER_CACHE
+serial: fx.trace
+caches:
+  damaged: {from: warm, corrupt: {layer: kernel, how: swap}, without: other}
+  gone: {from: cold, vanish_at: "* k.hit#2"}
+  two: {from: cold, shared: 2}
+)");
+  ASSERT_EQ(scenario.cache_directories.size(), 2U);
+  EXPECT_EQ(scenario.cache_directories[0].variable, "KERNEL_CACHE");
+  EXPECT_THAT(scenario.cache_directories[0].layers[1].second, ElementsAre("a", "b"));
+  EXPECT_EQ(scenario.cache_directories[0].hit, "k.hit");
+  EXPECT_EQ(scenario.cache_directories[1].layers[0].first, "other");
+  EXPECT_TRUE(scenario.points[0].is_moment());
+  EXPECT_THAT(scenario.serial, ElementsAre("fx.trace"));
+  EXPECT_EQ(scenario.caches[1].vanish_at, (schedule::EventRef{"*", "k.hit", 2}));
+  EXPECT_EQ(scenario.caches[2].copies, 2);
+}
+
+TEST(Parse, marks_events_that_kill) {
+  const Scenario scenario =
+      parse(std::string(test::k_head) + "interleavings: {a: [A fx.trace.enter, {A fx.trace.exit: kill}]}\n");
+  EXPECT_THAT(scenario.interleavings[0].kills, ElementsAre(1));
+  EXPECT_EQ(scenario.interleavings[0].events[1].point, "fx.trace.exit");
+}
+
 TEST(Parse, allows_aliases) {
   const Scenario scenario = parse(std::string(test::k_head) + R"(interleavings:
   a: &events [A backend_called]

@@ -4,7 +4,7 @@ It has compiled nothing, started no CUDA and no thread of its own: a child of a 
 fails (see docs/torch.md). It speaks with racelab over one SOCK_SEQPACKET socket, a JSON object a message, one trial at a time:
 
     server -> {"ready": true, "seconds": .., "modules": n}                  once
-    racelab -> {"argv", "env", "cwd"} with descriptors (board, stdout, stderr)
+    racelab -> {"argv", "env", "cwd", "copies", …} with descriptors (board, stdout, stderr)
     server -> {"pid": n}                                                     the child is there
     server -> {"exit": status as of waitpid, "rusage": {...}, "left_over": n}  it ended; left-over descendants were killed
 
@@ -32,6 +32,8 @@ import threading
 import time
 from collections.abc import Iterator
 from typing import Any, NoReturn
+
+from racelab_agent import confinement
 
 PRELOAD = (
     "torch",
@@ -233,6 +235,8 @@ def _become_trial(request: dict[str, Any], descriptors: list[int]) -> list[str]:
     os.environ["RACELAB_BOARD"] = f"{board_fd}:{os.fstat(board_fd).st_ino}:{request['board_path']}"
     tempfile.tempdir = None
     os.chdir(request["cwd"])
+    confinement.confine(request["file_size_limit"], request["without_file_powers"])
+    confinement.fork_copies(request["copies"])
     if "multiprocessing.process" in sys.modules:  # where a spawned process finds the main module
         sys.modules["multiprocessing.process"].ORIGINAL_DIR = os.getcwd()  # type: ignore[attr-defined]
     if os.environ.get("PYTHONUNBUFFERED"):  # the interpreter has read its variables long ago

@@ -12,7 +12,20 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from racelab_agent import actors, board, catalogue, compiled_call, facts, fx_trace, hooks, lines, mitigations, naming, observers
+from racelab_agent import (
+    actors,
+    board,
+    cache_rename,
+    catalogue,
+    compiled_call,
+    facts,
+    fx_trace,
+    hooks,
+    lines,
+    mitigations,
+    naming,
+    observers,
+)
 
 STACK_SIGNAL = 62
 """Makes the process write every thread's Python stack: a real-time signal, which programs hardly use themselves."""
@@ -73,7 +86,7 @@ def _install_points(config: dict[str, Any]) -> None:
 
 
 def _install_entry(entry: dict[str, Any]) -> None:
-    special = {"compiled_call": compiled_call.install, "fx_trace": fx_trace.install}
+    special = {"compiled_call": compiled_call.install, "fx_trace": fx_trace.install, "cache_rename": cache_rename.install}
     general = {"call": hooks.around_call, "scope": hooks.inside_scope, "lock": hooks.known_lock}
     if entry["hook"] in special:
         special[entry["hook"]](entry)
