@@ -205,11 +205,8 @@ Proof prove(const scenario::CacheState& state, const LookUps& n, const TreeSize&
   if (state.kind == scenario::CacheKind::warm && before.files == 0) {
     return {false, "not warm: the snapshot is empty, so this pipeline writes no compile cache (aot_eager writes none)"};
   }
-  if (state.changes_entries() || !state.filled_by.empty() || state.vanish_at) {
+  if (state.changes_entries() || !state.filled_by.empty() || state.needs_mounts() || state.vanish_at) {
     return {true, "as prepared and looked at before the trial; " + seen}; // what torch makes of it is the finding
-  }
-  if (state.needs_mounts() && n.told && n.hits + n.misses == 0) {
-    return {true, "as prepared and looked at before the trial, which made no look-up; " + seen};
   }
   return state.kind == scenario::CacheKind::cold ? prove_cold(n, before, after, seen)
                                                  : prove_warm(n, before, after, seen);

@@ -104,6 +104,8 @@ public:
 
   // "fx-graph: inductor/… truncated from 8120 to 4060 bytes", one for each file; and what was mounted.
   const std::vector<std::string>& changes() const { return m_changes; }
+  // After the trial: whether nothing is left of the damage; nullopt: there was none.
+  std::optional<bool> is_mended() const;
   // What the trial's processes must not do, or the state would not bind them.
   const base::Confinement& confinement() const { return m_confinement; }
 

@@ -124,8 +124,12 @@ OneFile half_published(double share) {
     std::error_code error;
     fs::remove(fs::path(root) / file, error);
     const auto size = static_cast<std::size_t>(static_cast<double>(old.size()) * share);
-    return put(root, temporary_beside(file), old.substr(0, size),
-               fmt::format("instead of {}: {} of its {} bytes, not renamed", file, size, old.size()));
+    auto done = put(root, temporary_beside(file), old.substr(0, size),
+                    fmt::format("instead of {}: {} of its {} bytes, not renamed", file, size, old.size()));
+    if (done) {
+      done->entry = file;
+    }
+    return done;
   };
 }
 
@@ -279,6 +283,12 @@ tl::expected<void, std::string> verify_damage(const std::string& root, const std
     }
   }
   return {};
+}
+
+bool is_mended(const std::string& root, const std::vector<Damaged>& damaged) {
+  return std::all_of(damaged.begin(), damaged.end(), [&](const Damaged& d) {
+    return d.entry.empty() ? state_of(root, d.file) != d.digest : state_of(root, d.entry) != "missing";
+  });
 }
 
 Result forge(const std::string& root, const std::string& foreign, const std::string& layer_name,

@@ -25,9 +25,10 @@ constexpr const char* k_unreadable = "unreadable";
 
 // One file after its damage.
 struct Damaged {
-  std::string file;   // below the cache's root
-  std::string what;   // "truncated from 8120 to 4060 bytes"
-  std::string digest; // of the content that must be there now; "missing", "directory"
+  std::string file;    // below the cache's root
+  std::string what;    // "truncated from 8120 to 4060 bytes"
+  std::string digest;  // of the content that must be there now; "missing", "directory"
+  std::string entry{}; // the file that is not there because of it; empty: `file` is the one that is wrong
 };
 
 // Damages files below `root`. The same tree, damage and seed give the same bytes. The error says why it cannot be had:
@@ -37,6 +38,9 @@ tl::expected<std::vector<Damaged>, std::string> apply_damage(const std::string& 
 
 // Is the damage (still) there? The error names the first file that is not as it was left.
 tl::expected<void, std::string> verify_damage(const std::string& root, const std::vector<Damaged>& damaged);
+
+// Is it gone: has each wrong file another content now, and is each missing entry there again?
+bool is_mended(const std::string& root, const std::vector<Damaged>& damaged);
 
 // Content of another cache under this one's keys: each file of the layer gets the content of a file of the same layer
 // below `foreign`, in order of name. The error says where either has none.

@@ -103,6 +103,10 @@ Prepared::~Prepared() {
   }
 }
 
+std::optional<bool> Prepared::is_mended() const {
+  return m_damaged.empty() ? std::nullopt : std::optional(cache::is_mended(m_root, m_damaged));
+}
+
 void Prepared::change_entries(const CacheState& state, const Sources& sources) {
   for (const std::string& name : state.without) {
     const Layer* layer = find_layer(name, m_inventory.layers);

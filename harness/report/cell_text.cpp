@@ -273,6 +273,8 @@ std::vector<CacheOutcomeRow> cache_outcome_rows(const result::RunResult& run) {
     std::string outcome;
     for (const auto& [what, trials] : cell.cache_outcomes)
       outcome += fmt::format("{}{} {}/{}", outcome.empty() ? "" : ", ", what, trials, cell.trials);
+    if (cell.cache_mended)
+      outcome += fmt::format("; mended in {}", *cell.cache_mended);
     std::string change = cell.cache_changes.empty() ? "" : cell.cache_changes.front();
     if (cell.cache_changes.size() > 1)
       change = fmt::format("{} (and {} more)", change, cell.cache_changes.size() - 1);

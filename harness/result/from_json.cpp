@@ -186,6 +186,8 @@ void Node::into(TrialResult& trial) const {
   node["total_tokens_per_s"].into(trial.total_tokens_per_s);
   node["cache_counters"].into(trial.cache_counters);
   node["cache_outcome"].into(trial.cache_outcome);
+  if (!node["cache_mended"].absent())
+    node["cache_mended"].into(trial.cache_mended.emplace());
   node["tracer_entries"].into(trial.tracer_entries);
   node["wall_s"].into(trial.wall_s);
   node["overhead_s"].into(trial.overhead_s);
@@ -256,6 +258,8 @@ void Node::into(CellResult& cell) const {
   read_proof(node["cache_proof"], cell.cache_proof);
   node["cache_changes"].into(cell.cache_changes);
   node["cache_outcomes"].into(cell.cache_outcomes);
+  if (!node["cache_mended"].absent())
+    node["cache_mended"].into(cell.cache_mended.emplace());
   node["tracer_entries"].into(cell.tracer_entries);
   node["reasons"].into(cell.reasons);
   node["repeat"].into(cell.repeat);

@@ -50,9 +50,10 @@ struct TrialResult {
   std::map<std::string, std::int64_t> cache_counters; // "aot_autograd.autograd_cache_hit" -> n
   std::map<std::string, int> tracer_entries;          // "PythonKeyTracer from compiled call" -> traces
   double wall_s = 0, overhead_s = 0;
-  std::string cache_outcome; // what torch made of a bad cache; empty: the cache was cold or warm
-  std::string directory;     // relative to the run's directory: "trials/001"
-  std::string replay;        // the file of its schedule, empty: none was written
+  std::string cache_outcome;        // what torch made of a bad cache; empty: the cache was cold or warm
+  std::optional<bool> cache_mended; // nothing of the damage was left afterwards; nullopt: there was none
+  std::string directory;            // relative to the run's directory: "trials/001"
+  std::string replay;               // the file of its schedule, empty: none was written
   // Passes only, each with its `index`; kept for the first faulty trial of a cell, for the column view.
   std::vector<Event> schedule;
 };
@@ -91,6 +92,7 @@ struct CellResult {
   CacheProof cache_proof;
   std::vector<std::string> cache_changes;    // what was done to the cache before the first trial
   std::map<std::string, int> cache_outcomes; // what torch made of it -> trials
+  std::optional<int> cache_mended;           // trials that left nothing of the damage; nullopt: there was none
   std::map<std::string, int> tracer_entries; // summed over the trials
   std::string repeat;                        // the command that runs this cell again
   std::vector<TrialResult> trial_results;

@@ -102,6 +102,7 @@ Json trial_json(const TrialResult& trial) {
           {"total_tokens_per_s", positive_or_null(trial.total_tokens_per_s)},
           {"cache_counters", counts(trial.cache_counters)},
           {"cache_outcome", text_or_null(trial.cache_outcome)},
+          {"cache_mended", trial.cache_mended ? Json(*trial.cache_mended) : Json()},
           {"tracer_entries", counts(trial.tracer_entries)},
           {"wall_s", number_or_null(trial.wall_s)},
           {"overhead_s", number_or_null(trial.overhead_s)},
@@ -159,6 +160,7 @@ Json cell_json(const CellResult& cell, bool with_trials) {
   json["cache_proof"] = proof_json(cell.cache_proof);
   json["cache_changes"] = texts(cell.cache_changes);
   json["cache_outcomes"] = counts(cell.cache_outcomes);
+  json["cache_mended"] = cell.cache_mended ? Json(*cell.cache_mended) : Json();
   json["tracer_entries"] = counts(cell.tracer_entries);
   json["reasons"] = texts(cell.reasons);
   json["repeat"] = utf8(cell.repeat);

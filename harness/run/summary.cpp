@@ -91,6 +91,9 @@ void measure(CellResult& cell) {
     if (!trial.cache_outcome.empty()) {
       ++cell.cache_outcomes[trial.cache_outcome];
     }
+    if (trial.cache_mended) {
+      cell.cache_mended = cell.cache_mended.value_or(0) + (*trial.cache_mended ? 1 : 0);
+    }
     for (const auto& [who, count] : trial.tracer_entries) {
       cell.tracer_entries[who] += count;
     }
@@ -162,6 +165,7 @@ void summarise(CellResult& cell) {
   cell.tokens_per_s.clear();
   cell.first_step_s.clear();
   cell.cache_outcomes.clear();
+  cell.cache_mended.reset();
   cell.tracer_entries.clear();
   cell.reasons.clear();
   count_statuses(cell);

@@ -269,6 +269,7 @@ TrialOutcome TrialRunner::run(const TrialRequest& request) {
   if (request.keep_caches) {
     request.keep_caches(caches);
   }
+  outcome.result.cache_mended = prepared->is_mended();
   prepared.reset();
   cache::remove_tree(scratch);
   outcome.result.overhead_s = seconds_since(started) - launch_s;

@@ -46,9 +46,11 @@ TEST_F(Damages, OfEveryKindAreThereAndAreFoundMissing) {
     ASSERT_TRUE(done) << kind.name << ": " << done.error();
     ASSERT_FALSE(done->empty()) << kind.name;
     EXPECT_TRUE(verify_damage(copy, *done)) << kind.name;
+    EXPECT_FALSE(is_mended(copy, *done)) << kind.name;
     const std::string undone = folder / ("undone-" + kind.name);
     ASSERT_TRUE(copy_tree(root(), undone)); // as if the damage had not been made
     EXPECT_FALSE(verify_damage(undone, *done)) << kind.name;
+    EXPECT_TRUE(is_mended(undone, *done)) << kind.name;
   }
 }
 

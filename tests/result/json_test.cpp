@@ -81,8 +81,8 @@ TEST(ResultJson, HasItsKeysInAStableOrder) {
               ElementsAre("id", "toolkit", "cache", "layout", "layout_text", "interleaving", "mitigation", "controlled",
                           "trials", "realised", "unreachable", "impossible", "diverged", "unproved", "skipped",
                           "faults", "fault_trials", "fault_intervals", "expected", "verdict", "tokens_per_s",
-                          "first_step_s", "cache_proof", "cache_changes", "cache_outcomes", "tracer_entries", "reasons",
-                          "repeat", "trial_records"));
+                          "first_step_s", "cache_proof", "cache_changes", "cache_outcomes", "cache_mended",
+                          "tracer_entries", "reasons", "repeat", "trial_records"));
   EXPECT_EQ(json["machine"]["gpus"].dump(), R"([{"name":"NVIDIA H200"},{"name":"NVIDIA H200"}])");
   EXPECT_EQ(json["cells"][0]["fault_intervals"].dump(), R"({"nested_tracing":[0.23,0.88],"deadlock":[0.0,0.49]})");
   EXPECT_EQ(json["racelab"].dump(), R"({"version":"0.1.0","git":"0123abc","result_format":1})");
