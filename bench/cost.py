@@ -7,8 +7,10 @@ same program.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -171,8 +173,49 @@ def scenario(quick: bool) -> list[Row]:
     return [Row("scenario", "read and expand 10,000 cells", ms, "ms", limit=1000)]
 
 
+def make_cache(folder: Path, files: int, size: int) -> None:
+    """Files of very different sizes, as compile caches have them, in folders of their own."""
+    shares = [1.05**i for i in range(files)]
+    for i, share in enumerate(shares):
+        file = folder / f"inductor/{i % 40:02x}/file{i}.so"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(os.urandom(max(1, int(size * share / sum(shares)))))
+
+
+def digest_of(folder: Path) -> str:
+    digest = hashlib.sha256()
+    for file in sorted(folder.rglob("*")):
+        digest.update(f"{file.relative_to(folder)} {file.lstat().st_mode:o} ".encode())
+        digest.update(file.read_bytes() if file.is_file() else b"")
+    return digest.hexdigest()
+
+
+def prepare(quick: bool) -> list[Row]:
+    size, files = (35 if quick else 350) * 1000 * 1000, 300
+    seconds: dict[str, list[float]] = {"cp": [], "racelab": []}
+    with tempfile.TemporaryDirectory(prefix="bench-", dir=BUILD) as name:
+        folder = Path(name)
+        make_cache(folder / "cache", files, size)
+        before = digest_of(folder / "cache")
+        commands = {
+            "cp": ["cp", "--reflink=auto", "-r", str(folder / "cache"), str(folder / "copy")],
+            "racelab": [str(BENCH_COST), "--prepare", str(folder / "cache"), str(folder / "copy")],
+        }
+        for _ in range(3 if quick else 15):
+            for who, command in commands.items():
+                shutil.rmtree(folder / "copy", ignore_errors=True)
+                os.sync()  # what the one wrote is not the other's to wait for
+                seconds[who].append(median_seconds(command, 1))
+        unchanged = digest_of(folder / "cache") == before
+    cp, own = (statistics.median(seconds[who]) for who in ("cp", "racelab"))
+    note = f"{number(own * 1000)} ms; cp --reflink=auto -r {number(cp * 1000)} ms; {files} files, {size / 1e6:.0f} MB"
+    rows = [Row("prepare", "making a warm state", own / cp, "× cp", note, 1.5)]
+    return [*rows, Row("prepare", "  … changed what it was made from", 0 if unchanged else 1, limit=0)]
+
+
 PARTS: dict[str, Callable[[bool], list[Row]]] = {
-    "hand-over": hand_over, "armed-point": armed_point, "scenario": scenario, "start": start, "trial": trial, "tokens": tokens,
+    "hand-over": hand_over, "armed-point": armed_point, "scenario": scenario, "start": start, "trial": trial, "prepare": prepare,
+    "tokens": tokens,
 }  # fmt: skip
 
 

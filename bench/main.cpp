@@ -3,7 +3,9 @@
 // away.
 //
 //     bench_cost [options of Google Benchmark]
+//     bench_cost --prepare SNAPSHOT TARGET
 //     bench_cost --on-board POINT,POINT,... -- COMMAND...
+#include "bench/prepare.h"
 #include "board/board.h"
 
 #include <cstdio>
@@ -58,6 +60,9 @@ int run_on_board(const std::string& points, char** command) {
 int main(int argc, char** argv) {
   if (argc > 4 && std::strcmp(argv[1], "--on-board") == 0) {
     return racelab::bench::run_on_board(argv[2], argv + 4);
+  }
+  if (argc == 4 && std::strcmp(argv[1], "--prepare") == 0) {
+    return racelab::bench::prepare(argv[2], argv[3]);
   }
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) {

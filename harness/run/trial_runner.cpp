@@ -261,6 +261,7 @@ TrialOutcome TrialRunner::run(const TrialRequest& request) {
   const launch::TrialEnd end = launch::run_trial(starter, spec, board);
   const double launch_s = seconds_since(launched);
   outcome.cache_after = cache::measure(caches);
+  outcome.uses_inductor = cache::measure(caches + "/inductor").files > 0;
   auto record = read_record(request.index, board, end, folder + "/facts.jsonl", spec.stacks_file);
   record.token_lines_are_rates = m_scenario.tokens && m_scenario.tokens->is_rate;
   write_or_throw(folder + "/events.jsonl", events_text(record));
@@ -325,7 +326,7 @@ void TrialRunner::judge(const TrialRequest& request, const result::TrialRecord& 
     outcome.result.cache_outcome = oracle::cache_outcome(outcome.result, look_ups.misses > 0, log);
   }
   look_ups.told = record.end.kind == result::EndKind::exited || !outcome.result.cache_counters.empty();
-  look_ups.counted = request.context.python || m_inventory.counted_by_events;
+  look_ups.counted = m_inventory.counted_by_events || outcome.uses_inductor;
   cache::InTrial in_trial{0, static_cast<int>(record.attached)};
   for (const result::Event& event : record.events) {
     in_trial.removed += event.removed;

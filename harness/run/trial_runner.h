@@ -35,6 +35,7 @@ private:
 struct TrialOutcome {
   result::TrialResult result;
   cache::TreeSize cache_before, cache_after;
+  bool uses_inductor = false; // its cache has files afterwards; torch counts look-ups of these only
   result::EndKind end = result::EndKind::exited;
   std::string end_message;
   bool state_proved = false;
