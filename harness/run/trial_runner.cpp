@@ -64,6 +64,13 @@ bool has_main_points(const scenario::Scenario& scenario) {
          (scenario.tokens && in_main(scenario.tokens->at)) || (scenario.results && in_main(scenario.results->at));
 }
 
+// nullopt: the numbers do not come from the output.
+std::optional<launch::TokenPattern> pattern_of(const auto& source) {
+  return source && !source->output.empty()
+             ? std::optional(launch::TokenPattern{source->output, source->number_group, source->actor_group})
+             : std::nullopt;
+}
+
 // Letters of the interpreter options between `python` and the program that a fork of a running interpreter cannot
 // honour.
 std::string interpreter_options(const CellContext& context) {
@@ -227,12 +234,10 @@ launch::TrialSpec TrialRunner::make_spec(const CellContext& context, const std::
   spec.scratch = m_scratch.path();
   spec.time_limit = m_scenario.time_limit;
   spec.quiet_time = m_scenario.quiet_time;
-  if (const auto& tokens = m_scenario.tokens; tokens && !tokens->output.empty()) {
-    spec.tokens = launch::TokenPattern{tokens->output, tokens->number_group, tokens->actor_group};
+  spec.tokens = pattern_of(m_scenario.tokens);
+  spec.results = pattern_of(m_scenario.results);
+  if (spec.tokens) {
     spec.environment.emplace_back("PYTHONUNBUFFERED", "1"); // a line counts when it is printed
-  }
-  if (const auto& results = m_scenario.results; results && !results->output.empty()) {
-    spec.results = launch::TokenPattern{results->output, results->number_group, results->actor_group};
   }
   return spec;
 }

@@ -37,8 +37,10 @@ public:
     check_caches();
     check_placeholders();
     check_times();
-    check_tokens();
-    check_results();
+    if (m_scenario.tokens)
+      check_numbers_source("tokens", *m_scenario.tokens);
+    if (m_scenario.results)
+      check_numbers_source("results", *m_scenario.results);
     check_expect();
     check_size();
   }
@@ -108,17 +110,6 @@ private:
     }
   }
 
-  void check_results() {
-    const auto& results = m_scenario.results;
-    if (!results)
-      return;
-    const Value& written = *m_document.find("results");
-    if (written.has("at") == written.has("output"))
-      m_diagnostics.add(results->place, "results come from a call (`at`) or from the output (`output`): give one");
-    else if (!results->output.empty())
-      check_groups(written, results->output, {{"number", results->number_group}, {"actor", results->actor_group}});
-  }
-
   void check_placeholders() {
     if (const Value* pipeline = m_document.find("pipeline")) {
       check_placeholders_in(pipeline->find("command"));
@@ -179,19 +170,18 @@ private:
                                                   base::format_duration(m_scenario.time_limit)));
   }
 
-  void check_tokens() {
-    const auto& tokens = m_scenario.tokens;
-    if (!tokens)
-      return;
-    const Value& written = *m_document.find("tokens");
+  // `noun` is the key of the document.
+  void check_numbers_source(const std::string& noun, const NumbersSource& source) {
+    const Value& written = *m_document.find(noun);
     if (written.has("at") == written.has("output"))
-      return m_diagnostics.add(tokens->place, "tokens come from a call (`at`) or from the output (`output`): give one");
+      return m_diagnostics.add(source.place,
+                               fmt::format("{} come from a call (`at`) or from the output (`output`): give one", noun));
+    const bool from_call = source.output.empty();
     for (const char* key : {"value", "number", "actor", "is"})
-      if (const Value* value = written.find(key);
-          value != nullptr && (key == std::string("value")) == tokens->at.empty())
-        m_diagnostics.add(value->place, fmt::format("'{}' goes with `{}`", key, tokens->at.empty() ? "at" : "output"));
-    if (!tokens->output.empty())
-      check_groups(written, tokens->output, {{"number", tokens->number_group}, {"actor", tokens->actor_group}});
+      if (const Value* value = written.find(key); value != nullptr && (key == std::string("value")) != from_call)
+        m_diagnostics.add(value->place, fmt::format("'{}' goes with `{}`", key, from_call ? "output" : "at"));
+    if (!from_call)
+      check_groups(written, source.output, {{"number", source.number_group}, {"actor", source.actor_group}});
   }
 
   void check_groups(const Value& written, const std::string& regex,

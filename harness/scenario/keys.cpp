@@ -76,20 +76,32 @@ Shape actors() {
   return map_of(Format::actor_name, std::move(rule), 0);
 }
 
-Shape tokens() {
+// Of a scenario::NumbersSource, and `more`. `what` is the number, `whose` it is without `actor`.
+Shape numbers_source(const std::string& what, const std::string& whose, Key more) {
   constexpr std::uint64_t k_max_groups = 99;
   return object({
-      optional("at", text(Format::attribute), "The function whose result says how many tokens were processed."),
+      optional("at", text(Format::attribute), "The function whose result is " + what + "."),
       optional("value", text(Format::value_path),
                "The part of the result: attributes, keys and indexes, joined by dots.", "the result itself"),
       optional("output", text(Format::regex),
-               "A line of stdout or stderr that matches this ECMAScript regular expression speaks of tokens."),
+               "A line of stdout or stderr that matches this ECMAScript regular expression has " + what + "."),
       optional("number", integer(1, k_max_groups), "The group of `output` that is the number.", "1"),
-      optional("actor", integer(1, k_max_groups), "The group of `output` that is the actor's name.",
-               "a line speaks of all actors"),
-      optional("is", words({"count", "rate"}),
-               "Whether the number counts tokens since the line before, or is in tokens/s.", "count"),
+      optional("actor", integer(1, k_max_groups), "The group of `output` that is the actor's name.", whose),
+      std::move(more),
   });
+}
+
+Shape tokens() {
+  return numbers_source("the number of tokens that were processed", "a line speaks of all actors",
+                        optional("is", words({"count", "rate"}),
+                                 "Whether the number counts tokens since the line before, or is in tokens/s.",
+                                 "count"));
+}
+
+Shape results() {
+  return numbers_source("a number that is compared with a serial run's", "of nobody",
+                        optional("tolerance", positive_number(),
+                                 "How far apart two results may be, as a part of the larger.", "0.00001"));
 }
 
 Shape own_faults() {
@@ -153,19 +165,6 @@ Shape caches(const Vocabulary& vocabulary) {
       optional("shared", integer(2, k_max_copies), "That many processes of the pipeline run at once on it.", "1"),
   });
   return either({unique_list_of(words(plain_cache_states())), map_of(Format::name, std::move(state))});
-}
-
-Shape results() {
-  constexpr std::uint64_t k_max_groups = 99;
-  return object({
-      optional("at", text(Format::attribute), "The function whose results are compared with a serial run's."),
-      optional("value", text(Format::value_path),
-               "The part of the result: attributes, keys and indexes, joined by dots.", "the result itself"),
-      optional("output", text(Format::regex), "A line of stdout or stderr that matches has a result."),
-      optional("number", integer(1, k_max_groups), "The group of `output` that is the number.", "1"),
-      optional("actor", integer(1, k_max_groups), "The group of `output` that is the actor's name.", "of nobody"),
-      optional("tolerance", positive_number(), "How far apart two results may be, as a part of the larger.", "0.00001"),
-  });
 }
 
 Shape layout() {

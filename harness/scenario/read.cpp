@@ -142,16 +142,26 @@ private:
       read_results(*results);
   }
 
+  static void read_numbers_source(const Value& value, NumbersSource& source) {
+    source.at = text_of(value.find("at"));
+    source.value = text_of(value.find("value"));
+    source.output = text_of(value.find("output"));
+    read_integer_into(value.find("number"), source.number_group);
+    read_integer_into(value.find("actor"), source.actor_group);
+    source.place = value.place;
+  }
+
   void read_results(const Value& value) {
     ResultsSource& results = m_scenario.results.emplace();
-    results.at = text_of(value.find("at"));
-    results.value = text_of(value.find("value"));
-    results.output = text_of(value.find("output"));
-    read_integer_into(value.find("number"), results.number_group);
-    read_integer_into(value.find("actor"), results.actor_group);
+    read_numbers_source(value, results);
     if (const Value* tolerance = value.find("tolerance"))
       read_number(*tolerance, results.tolerance);
-    results.place = value.place;
+  }
+
+  void read_tokens(const Value& value) {
+    TokensSource& tokens = m_scenario.tokens.emplace();
+    read_numbers_source(value, tokens);
+    tokens.is_rate = text_of(value.find("is")) == "rate";
   }
 
   static ActorRule actor_rule(const Entry& entry) {
@@ -168,17 +178,6 @@ private:
     if (const Value* start = entry.value.find("start"))
       read_integer_into(start, rule.start.emplace());
     return rule;
-  }
-
-  void read_tokens(const Value& value) {
-    TokensSource& tokens = m_scenario.tokens.emplace();
-    tokens.at = text_of(value.find("at"));
-    tokens.value = text_of(value.find("value"));
-    tokens.output = text_of(value.find("output"));
-    read_integer_into(value.find("number"), tokens.number_group);
-    read_integer_into(value.find("actor"), tokens.actor_group);
-    tokens.is_rate = text_of(value.find("is")) == "rate";
-    tokens.place = value.place;
   }
 
   void read_caches() {

@@ -56,26 +56,25 @@ struct ActorRule {
   base::SourcePlace place;
 };
 
-// Where tokens/s come from: the value returned by a call (`at`), or a part of it (`value`: attribute, key or index
-// path, "tokens", "0.tokens"; empty: the value itself); or lines of the program's output.
-struct TokensSource {
+// Where numbers of a trial come from: the value returned by a call (`at`), or a part of it (`value`: attribute, key or
+// index path, "tokens", "0.tokens"; empty: the value itself); or lines of the program's output.
+struct NumbersSource {
   std::string at;
   std::string value;
   std::string output;   // ECMAScript regular expression; empty: `at` says
   int number_group = 1; // the group of `output` that is the number
-  int actor_group = 0;  // the group that is the actor's name; 0: the line speaks of all
-  bool is_rate = false; // the number is in tokens/s; else tokens since the line before
+  int actor_group = 0;  // the group that is the actor's name; 0: the line speaks of all, or of nobody
   base::SourcePlace place;
 };
 
-// Numbers of a trial that must be those of a serial run of the same cell with a cold cache: what a call returns, or
-// what the program prints.
-struct ResultsSource {
-  std::string at, value;                 // as of tokens; a tensor counts as its sum and the sum of its absolute values
-  std::string output;                    // ECMAScript regular expression
-  int number_group = 1, actor_group = 0; // as of tokens
-  double tolerance = 1e-5;               // relative to the larger of the two
-  base::SourcePlace place;
+struct TokensSource : NumbersSource {
+  bool is_rate = false; // the number is in tokens/s; else tokens since the line before
+};
+
+// Numbers of a trial that must be those of a serial run of the same cell with a cold cache. A tensor counts as its sum
+// and the sum of its absolute values.
+struct ResultsSource : NumbersSource {
+  double tolerance = 1e-5; // relative to the larger of the two
 };
 
 // A fault kind of the scenario's own: a line of the pipeline's output that matches an ECMAScript regular expression.

@@ -240,7 +240,6 @@ def hook_own_lock(name: str, module: ModuleType, attribute: str) -> None:
 def counts_tokens(value_path: str) -> Callable[[Any], Any]:
     """tokens.enter and tokens.exit around the call; a part of what it returns counts as tokens of the actor."""
     enter, exit_ = board.point_id("tokens.enter"), board.point_id("tokens.exit")
-    path = [part for part in value_path.split(".") if part]
 
     def make(function: Any) -> Any:
         @functools.wraps(function)
@@ -248,7 +247,7 @@ def counts_tokens(value_path: str) -> Callable[[Any], Any]:
             _pass(enter)
             try:
                 value = function(*args, **kwargs)
-                count_tokens(value, path)
+                count_tokens(value, value_path)
                 return value
             finally:
                 _pass(exit_)
@@ -261,19 +260,15 @@ def counts_tokens(value_path: str) -> Callable[[Any], Any]:
 
 def tells_results(value_path: str) -> Callable[[Any], Any]:
     """A part of what the call returns is a result of the actor, told as a fact for the comparison with a serial run."""
-    path = [part for part in value_path.split(".") if part]
 
     def make(function: Any) -> Any:
         @functools.wraps(function)
         def hooked(*args: Any, **kwargs: Any) -> Any:
             value = function(*args, **kwargs)
             try:
-                part = value
-                for name in path:
-                    part = _part_of(part, name)
-                facts.send("result", values=_numbers_of(part))
+                facts.send("result", values=_numbers_of(_part_at(value, value_path)))
             except Exception as error:  # the program must not notice
-                facts.send("result_unreadable", message=f"{'.'.join(path) or 'the result'}: {type(error).__name__}: {error}")
+                facts.send("result_unreadable", message=f"{value_path or 'the result'}: {type(error).__name__}: {error}")
             return value
 
         skip_in_dynamo(hooked)
@@ -296,15 +291,13 @@ _tokens_read = False
 _tokens_problem = ""
 
 
-def count_tokens(value: Any, path: list[str]) -> None:
+def count_tokens(value: Any, value_path: str) -> None:
     global _tokens_read, _tokens_problem
     try:
-        for part in path:
-            value = _part_of(value, part)
-        board.report_tokens(int(value))
+        board.report_tokens(int(_part_at(value, value_path)))
         _tokens_read = True
     except Exception as error:  # the program must not notice; the last call of a loop may well return nothing
-        _tokens_problem = f"{'.'.join(path) or 'the value'}: {type(error).__name__}: {error}"
+        _tokens_problem = f"{value_path or 'the value'}: {type(error).__name__}: {error}"
 
 
 def tell_unreadable_tokens() -> None:
@@ -313,12 +306,16 @@ def tell_unreadable_tokens() -> None:
         facts.send("tokens_unreadable", message=_tokens_problem)
 
 
-def _part_of(value: Any, part: str) -> Any:
-    if isinstance(value, dict):
-        return value[part]
-    if part.isdigit() and not hasattr(value, part):
-        return value[int(part)]
-    return getattr(value, part)
+def _part_at(value: Any, path: str) -> Any:
+    """The part of the value that the path of attributes, keys and indexes leads to; the value itself if that is empty."""
+    for part in filter(None, path.split(".")):
+        if isinstance(value, dict):
+            value = value[part]
+        elif part.isdigit() and not hasattr(value, part):
+            value = value[int(part)]
+        else:
+            value = getattr(value, part)
+    return value
 
 
 def install(name: str, module: str, attribute: str, make: Callable[[Any], Any]) -> None:
