@@ -23,6 +23,7 @@ using Random = std::mt19937_64; // the same numbers on every platform; distribut
 using Result = tl::expected<std::vector<Damaged>, std::string>;
 
 constexpr std::size_t k_block = 512;
+constexpr int k_most_names = 64;
 
 std::uint64_t below(Random& random, std::uint64_t n) {
   return n == 0 ? 0 : random() % n;
@@ -188,15 +189,34 @@ Result rotate(const std::string& root, const std::vector<std::string>& files) {
   return damaged;
 }
 
-// Beside each file, the content of the next one: what is looked at first depends on the names.
+// The file that a listing of the folder has first, as torch reads it; empty: there is none.
+std::string first_listed(const fs::path& folder) {
+  std::error_code error;
+  const fs::directory_iterator it(folder, error);
+  return error || it == fs::directory_iterator() ? "" : it->path().filename().string();
+}
+
+// Beside each file, the content of the next one, under a name that is looked at first: the order of a listing depends
+// on the names and on the file system.
 Result duplicate(const std::string& root, const std::vector<std::string>& files) {
   std::vector<Damaged> damaged;
   for (std::size_t i = 0; i < files.size(); ++i) {
     const std::string& other = files[(i + 1) % files.size()];
-    const std::string twin = files[i].substr(0, files[i].rfind('/') + 1) + "a" + base::digest(files[i]);
-    auto done = put(root, twin, content(root, other), "a second payload under this key: that of " + other);
-    if (!done) {
-      return tl::unexpected(done.error());
+    const std::string folder = files[i].substr(0, files[i].rfind('/') + 1);
+    tl::expected<Damaged, std::string> done;
+    for (int attempt = 0; attempt < k_most_names; ++attempt) {
+      const std::string name = "a" + base::digest(fmt::format("{}{}", files[i], attempt));
+      done = put(root, folder + name, content(root, other), "a second payload under this key: that of " + other);
+      if (!done) {
+        return tl::unexpected(done.error());
+      }
+      if (first_listed(fs::path(root) / folder) == name) {
+        break;
+      }
+      if (attempt + 1 < k_most_names) {
+        std::error_code error;
+        fs::remove(fs::path(root) / folder / name, error);
+      }
     }
     damaged.push_back(std::move(*done));
   }
@@ -285,9 +305,26 @@ tl::expected<void, std::string> verify_damage(const std::string& root, const std
   return {};
 }
 
+namespace {
+
+// Where a key has a folder of its own, an entry that is made anew may have another name.
+bool is_there_again(const std::string& root, const std::string& file) {
+  const Layer* layer = layer_of(file);
+  if (layer == nullptr || !layer->many_per_key) {
+    return state_of(root, file) != "missing";
+  }
+  std::error_code error;
+  const fs::directory_iterator it((fs::path(root) / file).parent_path(), error);
+  return !error && std::any_of(it, fs::directory_iterator(),
+                               [](const auto& entry) { return !entry.path().filename().string().starts_with("."); });
+}
+
+} // namespace
+
 bool is_mended(const std::string& root, const std::vector<Damaged>& damaged) {
   return std::all_of(damaged.begin(), damaged.end(), [&](const Damaged& d) {
-    return d.entry.empty() ? state_of(root, d.file) != d.digest : state_of(root, d.entry) != "missing";
+    const std::string& missing = d.digest == "missing" ? d.file : d.entry;
+    return missing.empty() ? state_of(root, d.file) != d.digest : is_there_again(root, missing);
   });
 }
 

@@ -147,6 +147,23 @@ TEST_F(Damages, OfForgedEntriesAreTheOtherToolkitsContent) {
   EXPECT_THAT(forge(root(), foreign, "inductor-library").error(), HasSubstr("the other toolkit's"));
 }
 
+TEST_F(Damages, OfADuplicateKeyAreListedFirst) {
+  const auto done = apply_damage(root(), {"fx-graph", "duplicate-key", "", 0, 0});
+  ASSERT_TRUE(done);
+  for (const Damaged& twin : *done) {
+    const std::filesystem::path path = root() + "/" + twin.file;
+    EXPECT_EQ(std::filesystem::directory_iterator(path.parent_path())->path(), path);
+  }
+}
+
+TEST_F(Damages, OfAMissingEntryAreMendedByOneOfAnotherNameUnderTheKey) {
+  const auto done = apply_damage(root(), {"fx-graph", "missing", "", 1, 0});
+  ASSERT_TRUE(done);
+  EXPECT_FALSE(is_mended(root(), *done));
+  put((std::filesystem::path(root()) / (*done)[0].file).parent_path() / "another", "entry");
+  EXPECT_TRUE(is_mended(root(), *done));
+}
+
 TEST_F(Damages, LeaveLocksAndTemporaryFilesBehind) {
   const auto locks = leave_behind(root(), "lock");
   ASSERT_TRUE(locks);
