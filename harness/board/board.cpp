@@ -1,4 +1,5 @@
-// The protocol proper: passing points, steps, regions, locks. Creation and reading are in memory.cpp, cycles in
+// The protocol proper: passing points, steps, regions, locks. Looking for a turn is in turns.cpp, creation and reading
+// are in memory.cpp, cycles in
 // waits.cpp.
 #include "board/board.h"
 
@@ -6,30 +7,15 @@
 #include "board/clock.h"
 #include "board/futex.h"
 #include "board/mutex.h"
+#include "board/sums.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <limits>
 
 #include <sched.h>
 
 namespace racelab::board {
-
-namespace {
-
-// ns; the first summand may be anything.
-std::int64_t clamped_sum(std::int64_t some, std::int64_t more) {
-  return some > 0 && more > std::numeric_limits<std::int64_t>::max() - some ? std::numeric_limits<std::int64_t>::max()
-                                                                            : some + more;
-}
-
-// `some` may be anything, and wraps.
-std::int32_t wrapped_sum(std::int32_t some, std::int32_t more) {
-  return static_cast<std::int32_t>(static_cast<std::uint32_t>(some) + static_cast<std::uint32_t>(more));
-}
-
-} // namespace
 
 bool Board::lock() const {
   if (is_broken()) {
@@ -322,60 +308,6 @@ void Board::mark_ready_by_one(int step, std::int64_t now) {
   s.open_before.store(open, std::memory_order_release);
 }
 
-// Whether the actor looks for its turn at this step, and nobody waits for what comes after it: those would be called
-// before the actor has gone on.
-bool Board::may_pass_for(int actor, int step) const {
-  const Memory& m = memory();
-  const ArrivalSlot& r = m.arrivals[actor];
-  if (r.word.load(std::memory_order_acquire) != Arrival::announced || r.step != step ||
-      m.header.state != ScheduleState::open || m.header.let_go) {
-    return false;
-  }
-  const StepSlot& s = m.steps[step];
-  const int end = clamped(s.edges_end, edges());
-  for (int i = std::max(s.edges, 0); i < end; ++i) {
-    const int after = m.edges[i].after;
-    if (!is_index(after, steps()) || !is_actor(m.steps[after].actor) ||
-        m.steps[after].open_before.load(std::memory_order_relaxed) != 1 ||
-        m.actors[m.steps[after].actor].state == ActorState::parked ||
-        m.arrivals[m.steps[after].actor].word.load(std::memory_order_relaxed) == Arrival::announced) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// Passes the step for an actor that looks for its turn, so that neither the mutex nor the end of the log move to its
-// core and back. What comes after has to wait until the actor has seen it.
-void Board::pass_for(int actor, int step, std::int64_t now) {
-  Memory& m = memory();
-  ArrivalSlot& r = m.arrivals[actor];
-  const bool was_before = r.since > 0 && r.since < now; // else it came while the giver was on its way to the mutex
-  const std::int64_t waited = was_before ? now - r.since : 0;
-  const std::int64_t index = append({now, waited, actor, m.steps[step].point, step, r.hit, LogKind::pass});
-  r.log_index = index;
-  m.steps[step].log_index = index < 0 ? 0 : static_cast<std::uint64_t>(index);
-  m.steps[step].done = 1;
-  r.word.store(Arrival::passed, std::memory_order_release); // from here on recover() does the rest
-  m.actors[actor].waited = clamped_sum(m.actors[actor].waited, waited);
-  m.header.open_steps = wrapped_sum(m.header.open_steps, -1);
-  if (m.header.open_steps == 0) {
-    m.header.state = ScheduleState::complete;
-  }
-  const int end = clamped(m.steps[step].edges_end, edges());
-  for (int i = std::max(m.steps[step].edges, 0); i < end; ++i) {
-    if (const int after = m.edges[i].after; is_index(after, steps())) {
-      m.steps[after].after_arrival = actor;
-      m.steps[after].open_before.store(0, std::memory_order_release);
-    }
-  }
-}
-
-bool Board::comes_too_soon(int step) const {
-  const int before = memory().steps[step].after_arrival;
-  return is_index(before, k_max_actors) && was_passed(before);
-}
-
 void Board::complete_step(int step, std::int64_t log_index, std::int64_t now) {
   Header& h = memory().header;
   StepSlot& s = memory().steps[step];
@@ -422,66 +354,6 @@ void Board::hand_over_region() {
     h.region_depth = 0;
     grant(first);
   }
-}
-
-// Who comes a moment too early looks for its turn before it parks: most hand-overs to another core then need neither a
-// system call nor the mutex twice. It does not help where the turn last came from the very core that this thread is on.
-std::int64_t Board::look_for_turn(int actor, int step, bool enters) const {
-  const Header& h = memory().header;
-  if (h.may_spin && memory().actors[actor].woken_by_core != sched_getcpu()) {
-    return spin_until(
-        [&] { return was_passed(actor) || (may_pass(actor, step, enters) && (step < 0 || !comes_too_soon(step))); });
-  }
-  return now_ns();
-}
-
-void Board::announce(int actor, int step, std::uint32_t hit, std::int64_t since) {
-  ArrivalSlot& r = memory().arrivals[actor];
-  r.step = step;
-  r.hit = hit;
-  r.since = since;
-  r.word.store(Arrival::announced, std::memory_order_release);
-}
-
-void Board::take_back(int actor) {
-  memory().arrivals[actor].word.store(Arrival::none, std::memory_order_release);
-}
-
-// The actor's step was passed for it; says that it has seen this.
-std::int64_t Board::leave_passed(int actor, int step) {
-  ArrivalSlot& r = memory().arrivals[actor];
-  ActorSlot& a = memory().actors[actor];
-  const std::int64_t index = r.log_index;
-  if (a.first_step == step) {
-    a.first_step = memory().steps[step].next_of_actor;
-  }
-  r.word.store(Arrival::none, std::memory_order_release);
-  return index;
-}
-
-// Until the actor before has seen that its step was passed for it: it was looking a moment ago, and has lost its core
-// if this takes long. It calls nobody.
-void Board::await_arrival(int step) const {
-  const std::int64_t end = now_ns() + std::chrono::nanoseconds(m_patience).count();
-  while (is_ready(step) && comes_too_soon(step) && !is_broken() && !memory().header.let_go && now_ns() < end) {
-    if (const int before = memory().steps[step].after_arrival; is_index(before, k_max_actors)) {
-      sleep_while_passed(memory().arrivals[before].word);
-    }
-  }
-}
-
-// With the mutex afterwards, but for false: the board broke. `step` may be -1; `now` is read again after a wait.
-bool Board::lock_for_turn(int step, std::int64_t& now) {
-  if (!lock()) {
-    return false;
-  }
-  if (step < 0 || memory().header.let_go || !is_ready(step) || !comes_too_soon(step)) {
-    return true;
-  }
-  unlock();
-  await_arrival(step);
-  now = now_ns();
-  return lock();
 }
 
 // Sleeps until the actor's turn has come. The mutex is let go meanwhile. False if the board broke: then it is not held.
