@@ -1,4 +1,4 @@
-"""Prints the tables of caches.md from result.json files of racelab runs: one row a kind of damage, one column a layer and toolkit.
+"""Prints the tables of caches.md from result.json files of runs: one row a kind of damage, one column a layer and toolkit.
 
     python3 docs/results/tables.py RUN/result.json...
 """
@@ -18,7 +18,7 @@ SHORT = {
 
 
 def outcome(cell: dict[str, Any]) -> str:
-    """ "recomputed", or each outcome with its number of trials where they differ; "mended" where nothing of the damage was left."""
+    """Each outcome, with its number of trials where they differ; "mended" where nothing of the damage was left."""
     if not cell["trials"] or not cell["cache_proof"]["proved"]:
         return cell["skipped"] or "not had: " + cell["cache_proof"]["message"].removeprefix("it cannot be had: ")
     found = {SHORT.get(name, name): trials for name, trials in cell["cache_outcomes"].items()}
