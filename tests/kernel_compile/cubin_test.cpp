@@ -56,6 +56,7 @@ TEST(TheCheckOfACubin, FindsWhatIsNotTheOneAskedFor) {
   EXPECT_EQ(problem_of_cubin(cubin(80, "scale", "13.0"), identity()), "foreign: a cubin for sm_80, not sm_90");
   EXPECT_EQ(problem_of_cubin(cubin(90, "square", "13.0"), identity()), "foreign: a cubin of square");
   EXPECT_EQ(problem_of_cubin(cubin(90, "scale", "13.2"), identity()), "foreign: a cubin by release 13.2, not 13.0");
+  EXPECT_EQ(problem_of_cubin(cubin(90, "", "13.0"), identity()), "damaged: it holds no kernel");
   EXPECT_THAT(problem_of_cubin("half", identity()), StartsWith("damaged: "));
 }
 
