@@ -105,6 +105,10 @@ class UnderRacelab(RacelabTest):
                 for cell in run.result["cells"]:
                     self.assertEqual(cell["faults"], {}, run.text())
 
+    def test_the_correct_cache_bears_being_shut_full_shared_and_removed(self) -> None:
+        run = self.run_scenario(SCENARIOS / "kernel_cache_states.yaml", "--trials", "2")
+        self.assertEqual(run.code, 0, run.text())
+
 
 if __name__ == "__main__":
     unittest.main()
