@@ -86,9 +86,10 @@ std::string find_program(const std::string& name, const std::string& directory, 
   throw base::UserError(base::ExitCode::usage, "pipeline.command: no program '" + name + "' in PATH");
 }
 
-// Contents of the program's own Python files: the folder of the script that the command names.
+// Contents of the program's own files: the program itself where it is native, and Python files in the folder of the
+// script that the command names.
 std::string program_digest(const CellContext& context, const std::string& directory) {
-  std::string text;
+  std::string text = context.python ? "" : base::digest(base::read_file(context.argv.front()).value_or(""));
   for (const std::string& word : context.argv) {
     const fs::path path = fs::path(directory) / word;
     std::error_code error;
@@ -207,9 +208,12 @@ CellContext resolve_cell(const scenario::Scenario& scenario, const scenario::Cel
   if (context.python) {
     check_script(context.argv, scenario.pipeline.directory);
   }
-  context.argv.front() = context.python
-                             ? toolkit.python
-                             : find_program(context.argv.front(), scenario.pipeline.directory, context.environment);
+  if (context.python) {
+    context.argv.front() = toolkit.python;
+  } else { // what a native program takes from its toolkit, it finds by its interpreter
+    context.argv.front() = find_program(context.argv.front(), scenario.pipeline.directory, context.environment);
+    set(context.environment, "RACELAB_TOOLKIT_PYTHON", toolkit.python);
+  }
   return context;
 }
 

@@ -68,6 +68,25 @@ TEST_F(CellContexts, FindOtherProgramsInThePathOrBesideTheScenario) {
   EXPECT_EQ(resolve().argv[0], folder / "bin/tool");
 }
 
+TEST_F(CellContexts, TellNativeProgramsTheToolkitsInterpreter) {
+  EXPECT_THAT(resolve().environment, Not(Contains(Key("RACELAB_TOOLKIT_PYTHON"))));
+  scenario.pipeline.command = {"sh", "-c", "true"};
+  EXPECT_THAT(resolve().environment, Contains(Pair("RACELAB_TOOLKIT_PYTHON", "/t/bin/python")));
+}
+
+TEST_F(CellContexts, HaveAnotherSnapshotKeyWhenANativeProgramIsBuiltAnew) {
+  const auto build = [&](const char* bytes) {
+    put(folder / "tool", bytes);
+    std::filesystem::permissions(folder / "tool", std::filesystem::perms(0755));
+  };
+  scenario.pipeline.command = {"./tool"};
+  build("one");
+  const std::string before = key();
+  EXPECT_EQ(key(), before);
+  build("another");
+  EXPECT_NE(key(), before);
+}
+
 TEST_F(CellContexts, RefuseProgramsThatAreNotThere) {
   for (const char* program : {"no-such-program", "./nothing", "./train.py", "./agent"}) {
     scenario.pipeline.command = {program};
