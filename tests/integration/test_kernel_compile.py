@@ -21,6 +21,8 @@ FOUND = [
     ("kernel_crash_in_publish", "cold/killed-at-half/in-place-no-checksum", "damaged_entry_used"),
     ("kernel_corruption", "truncate-half/free/no-checksum", "damaged_entry_used"),
     ("kernel_version_mismatch", "cold/second-after-first/unversioned-key", "foreign_entry_used"),
+    ("kernel_other_nvrtc", "filled-by-another/free/unversioned-key", "foreign_entry_used"),
+    ("kernel_other_nvrtc", "forged/free/unversioned-key", "foreign_entry_used"),
 ]
 
 

@@ -68,6 +68,16 @@ class Tarball(RacelabTest):
         cell = run.cell("cold/nested-trace")
         self.assertEqual((run.code, cell["realised"], cell["faults"]["nested_tracing"]), (0, 5, 5), run.text())
 
+    def test_it_brings_a_native_pipeline(self) -> None:
+        root = self.unpacked()
+        run = self.run_in(root, root / "share/racelab/scenarios/kernel_reader_during_publish.yaml",
+                          str(TOOLKITS / "torch-2.11/bin/python"), "-k", "cold/at-half/*", "--trials", "2")
+        self.assertEqual(run.code, 0, run.text())
+        self.assertEqual(run.cell("cold/at-half/publish-in-place")["faults"], {"half_written_entry": 2}, run.text())
+        trial = trials(run.cell("cold/at-half/correct"))[0]
+        output = (run.folder / trial["directory"] / "stdout").read_text()
+        self.assertIn(str(TOOLKITS / "torch-2.11"), output)  # the NVRTC of the toolkit
+
     def test_it_drives_every_python_at_hand(self) -> None:
         root, scenario = self.unpacked(), self.write("swap.yaml", SCENARIO)
         self.write("program.py", PROGRAM)
