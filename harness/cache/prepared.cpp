@@ -87,6 +87,12 @@ Prepared::Prepared(const CacheState& state, const Sources& sources, const std::s
   if (foreign) {
     m_changes.push_back("filled by the toolkit " + sources.foreign->describes);
   }
+  if (state.copies > 1) {
+    m_changes.push_back(fmt::format("shared by {} processes", state.copies));
+  }
+  if (state.vanish_at) {
+    m_changes.push_back("removed when this is passed: " + schedule::to_string(*state.vanish_at));
+  }
   change_entries(state, sources);
   if (state.quota_bytes > 0) {
     limit_room(state);

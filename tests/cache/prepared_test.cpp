@@ -151,6 +151,15 @@ TEST_F(PreparedStates, FullWithoutMountsLimitTheSizeOfFilesAndSaySo) {
   EXPECT_THAT(prepared.changes(), ElementsAre("no file may grow beyond 65.5 kB (EFBIG): nothing may be mounted"));
 }
 
+TEST_F(PreparedStates, TellWhatIsToHappenInTheTrial) {
+  CacheState state{"s", CacheKind::cold, {}};
+  state.copies = 2;
+  state.vanish_at = {"*", "cache.rename.enter"};
+  const Prepared prepared(state, sources, root());
+  EXPECT_THAT(prepared.changes(),
+              ElementsAre("shared by 2 processes", "removed when this is passed: * cache.rename.enter"));
+}
+
 TEST_F(PreparedStates, WithoutPermissionsBindRootToo) {
   CacheState state = warm();
   state.damage = {{"aot", "no-permission"}};
