@@ -1,4 +1,4 @@
-# Libraries, all from the distribution. yaml-cpp and pugixml are linked statically and fmt is used header-only, so that the
+# Libraries, all from the distribution. yaml-cpp, pugixml and libmd are linked statically and fmt is used header-only, so that the
 # program runs on machines that have none of them.
 find_package(Threads REQUIRED)
 find_package(yaml-cpp REQUIRED)
@@ -17,3 +17,8 @@ find_path(RACELAB_XXHASH_INCLUDE xxhash.h REQUIRED)
 find_library(RACELAB_PUGIXML_STATIC libpugixml.a REQUIRED)
 add_library(racelab_pugixml INTERFACE)
 target_link_libraries(racelab_pugixml INTERFACE ${RACELAB_PUGIXML_STATIC})
+
+find_path(RACELAB_MD_INCLUDE sha2.h REQUIRED)
+find_library(RACELAB_MD_STATIC libmd.a REQUIRED)
+add_library(racelab_md INTERFACE)
+target_link_libraries(racelab_md INTERFACE ${RACELAB_MD_STATIC})

@@ -169,6 +169,31 @@ std::string_view trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(k_blanks) - begin + 1);
 }
 
+bool is_utf8(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  for (std::size_t i = 0; i < text.size();) {
+    const unsigned lead = byte(i);
+    if (lead < 0x80) {
+      ++i;
+      continue;
+    }
+    const std::size_t bytes = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+    if (lead < 0xc2 || lead > 0xf4 || text.size() - i < bytes)
+      return false;
+    // The second byte rules out what is too long, a surrogate, or beyond the last code point.
+    const unsigned least = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+    const unsigned most = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+    if (byte(i + 1) < least || byte(i + 1) > most)
+      return false;
+    for (std::size_t k = 2; k < bytes; ++k) {
+      if ((byte(i + k) & 0xc0U) != 0x80)
+        return false;
+    }
+    i += bytes;
+  }
+  return true;
+}
+
 bool glob_match(std::string_view pattern, std::string_view text) {
   // On a mismatch only the latest '*' needs another try, so that the time is bounded by |pattern| * |text|.
   std::size_t p = 0, t = 0;

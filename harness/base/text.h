@@ -23,6 +23,9 @@ std::vector<std::string> split(std::string_view text, char separator);
 std::string join(std::span<const std::string> parts, std::string_view separator);
 std::string_view trim(std::string_view text);
 
+// Well-formed UTF-8 (Unicode 15, table 3-7).
+bool is_utf8(std::string_view text);
+
 // Shell-like glob over a whole string: '*' any run of characters, '?' one character.
 bool glob_match(std::string_view pattern, std::string_view text);
 
