@@ -5,8 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <utility>
-#include <vector>
+#include <system_error>
 
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -101,38 +100,67 @@ TreeSize measure(const std::string& folder) {
   return size;
 }
 
-tl::expected<void, std::string> copy_tree(const std::string& from, const std::string& to) {
-  if (auto made = base::make_folders(to); !made) {
-    return made;
+namespace {
+
+// One level at a time, so that a folder which goes while it is read ends its own level only.
+class TreeCopy {
+public:
+  explicit TreeCopy(Vanishing vanishing) : m_vanishing(vanishing) {}
+
+  tl::expected<void, std::string> copy(const fs::path& from, const fs::path& to) {
+    std::error_code error;
+    for (auto it = fs::directory_iterator(from, error); !error && it != fs::directory_iterator(); it.increment(error)) {
+      if (auto copied = copy_entry(*it, to / it->path().filename()); !copied) {
+        return copied;
+      }
+    }
+    if (error && !may_be_gone(error)) {
+      return tl::unexpected<std::string>(from.string() + ": cannot be copied: " + error.message());
+    }
+    return {};
   }
-  std::vector<std::pair<std::string, std::string>> folders; // original and copy, parents first
-  std::error_code error;
-  for (auto it = fs::recursive_directory_iterator(from, error); !error && it != fs::recursive_directory_iterator();
-       it.increment(error)) {
-    const std::string path = it->path().string();
-    const std::string target = to + "/" + it->path().lexically_relative(from).string();
-    const fs::file_type type = it->symlink_status(error).type();
+
+private:
+  bool may_be_gone(const std::error_code& error) const {
+    return m_vanishing == Vanishing::is_fine && error == std::errc::no_such_file_or_directory;
+  }
+
+  tl::expected<void, std::string> copy_entry(const fs::directory_entry& entry, const fs::path& target) {
+    std::error_code error;
+    const fs::path& path = entry.path();
+    const fs::file_type type = entry.symlink_status(error).type();
     if (type == fs::file_type::symlink) {
       fs::copy_symlink(path, target, error);
     } else if (type == fs::file_type::directory) {
       fs::create_directory(target, error);
-      folders.emplace_back(path, target);
-    } else if (type == fs::file_type::regular) {
-      if (auto copied = copy_file(path, target); !copied) {
-        return copied;
+      if (!error) {
+        if (auto copied = copy(path, target); !copied) {
+          return copied;
+        }
+        copy_mode_and_times(path.string(), target.string()); // only now: it may be read-only
       }
+    } else if (type == fs::file_type::regular) {
+      errno = 0;
+      auto copied = copy_file(path.string(), target.string());
+      return copied || !may_be_gone({errno, std::generic_category()}) ? copied : tl::expected<void, std::string>();
     }
-    if (error) {
-      return tl::unexpected<std::string>(path + ": cannot be copied to " + target + ": " + error.message());
+    if (error && !may_be_gone(error)) {
+      return tl::unexpected<std::string>(path.string() + ": cannot be copied to " + target.string() + ": " +
+                                         error.message());
     }
+    return {};
   }
-  if (error) {
-    return tl::unexpected<std::string>(from + ": cannot be copied: " + error.message());
+
+  Vanishing m_vanishing;
+};
+
+} // namespace
+
+tl::expected<void, std::string> copy_tree(const std::string& from, const std::string& to, Vanishing vanishing) {
+  if (auto made = base::make_folders(to); !made) {
+    return made;
   }
-  for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder) {
-    copy_mode_and_times(folder->first, folder->second); // only now: it may be read-only
-  }
-  return {};
+  return TreeCopy(vanishing).copy(from, to);
 }
 
 void make_unwritable(const std::string& folder) {

@@ -15,9 +15,13 @@ struct TreeSize {
 // Files below the folder (0 if there is none); links and special files count as files of no size.
 TreeSize measure(const std::string& folder);
 
+// What it means when a file or folder is gone by the time it is to be copied: others may work in the original.
+enum class Vanishing { is_failure, is_fine };
+
 // Copies everything below `from` into the new folder `to`, sharing blocks where the file system can (FICLONE), with
 // modes and times. The error names the file.
-tl::expected<void, std::string> copy_tree(const std::string& from, const std::string& to);
+tl::expected<void, std::string> copy_tree(const std::string& from, const std::string& to,
+                                          Vanishing vanishing = Vanishing::is_failure);
 
 // Takes the permission to write from the folder and all in it.
 void make_unwritable(const std::string& folder);

@@ -2,8 +2,10 @@
 
 #include "support.h"
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -174,6 +176,27 @@ TEST(RemoveTree, RemovesReadOnlyAndClosedFoldersToo) {
               return fs::exists(folder / "t") ? 1 : 0;
             }),
             0);
+}
+
+TEST(CopyOfATree, OfACacheInUseIsOfWhatIsThere) {
+  const Folder folder;
+  put(folder / "from/stays", "here");
+  std::atomic<bool> stop{false};
+  std::jthread writer([&] { // as Triton publishes: a folder comes and goes beside the files
+    for (int i = 0; !stop; ++i) {
+      const fs::path temporary = folder / ("from/tmp.pid_1_" + std::to_string(i));
+      fs::create_directory(temporary);
+      std::ofstream(temporary / "file") << "x";
+      fs::remove_all(temporary);
+    }
+  });
+  for (int i = 0; i < 200; ++i) {
+    const std::string copy = folder / ("copy" + std::to_string(i));
+    const auto copied = copy_tree(folder / "from", copy, Vanishing::is_fine);
+    EXPECT_TRUE(copied) << copied.error();
+    EXPECT_EQ(contents(copy + "/stays"), "here");
+  }
+  stop = true;
 }
 
 TEST(RemoveTree, LeavesWhatLinksPointToAsItIs) {
