@@ -17,6 +17,18 @@ struct Options::Impl {
 
   explicit Impl(const std::string& about) : app(about) {}
 
+  // The words before the first argument: "run", "cache show".
+  std::string verb() const {
+    std::string words;
+    for (const std::string& word : base::split(usage, ' ')) {
+      if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyz") != std::string::npos) {
+        break;
+      }
+      words += (words.empty() ? "" : " ") + word;
+    }
+    return words;
+  }
+
   CLI::Option* note(const std::string& all, CLI::Option* option) {
     for (const std::string& name : base::split(all, ',')) {
       names.push_back(name);
@@ -28,7 +40,7 @@ struct Options::Impl {
 Options::Options(const std::string& usage, const std::string& about, const std::string& footer)
     : m_impl(std::make_unique<Impl>(about)) {
   m_impl->usage = usage;
-  m_impl->app.name("racelab " + usage.substr(0, usage.find(' ')));
+  m_impl->app.name("racelab " + m_impl->verb());
   m_impl->app.footer(footer);
   m_impl->app.set_help_flag("-h,--help", "Print this help and exit");
   m_impl->app.allow_windows_style_options(false);
@@ -86,8 +98,7 @@ bool Options::parse(const std::vector<std::string>& arguments) {
         message = near.empty() ? message : "unknown option " + name + near;
       }
     }
-    throw base::UserError(base::ExitCode::usage,
-                          message + "\n(racelab " + m_impl->usage.substr(0, m_impl->usage.find(' ')) + " --help)");
+    throw base::UserError(base::ExitCode::usage, message + "\n(racelab " + m_impl->verb() + " --help)");
   }
 }
 

@@ -15,6 +15,7 @@ const std::vector<Verb>& verbs() {
       {"explain", "what a scenario will do on this machine", explain_verb},
       {"list", "scenarios, cells, points, faults, toolkits, runs", list_verb},
       {"report", "render the result of a run again", report_verb},
+      {"cache", "what is in a compile cache, by whom it was written, what is damaged; copies", cache_verb},
       {"doctor", "what a toolkit and this machine are, and which known races they have", doctor_verb},
       {"schema", "the JSON Schema of scenario files", schema_verb},
       {"help", "this text; help exit-codes", help_verb},

@@ -16,6 +16,7 @@ int check_verb(const std::vector<std::string>& arguments);
 int explain_verb(const std::vector<std::string>& arguments);
 int list_verb(const std::vector<std::string>& arguments);
 int report_verb(const std::vector<std::string>& arguments);
+int cache_verb(const std::vector<std::string>& arguments);
 int doctor_verb(const std::vector<std::string>& arguments);
 int schema_verb(const std::vector<std::string>& arguments);
 int help_verb(const std::vector<std::string>& arguments);
