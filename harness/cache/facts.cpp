@@ -21,6 +21,7 @@ namespace {
 constexpr std::size_t k_digest_letters = 51;
 constexpr std::size_t k_longest = 200; // of a value that is shown
 constexpr std::size_t k_most_environments = 8;
+constexpr int k_most_hits = 4096; // of a folder's name, in one file
 constexpr std::size_t k_most_json = std::size_t{16} << 20U;
 
 bool is_base32(std::string_view text) {
@@ -74,8 +75,11 @@ std::string python_of(std::string_view path) {
 
 // Folders named site-packages or dist-packages in whatever text there is.
 void find_environments(std::string_view bytes, Told& told) {
+  int left = k_most_hits;
   for (const std::string_view folder : {std::string_view("/site-packages/"), std::string_view("/dist-packages/")}) {
-    for (std::size_t at = bytes.find(folder); at != std::string_view::npos; at = bytes.find(folder, at + 1)) {
+    for (std::size_t at = bytes.find(folder); at != std::string_view::npos && left > 0;
+         at = bytes.find(folder, at + 1)) {
+      --left;
       std::size_t from = at;
       const auto in_path = [](char c) { return c > ' ' && c <= '~' && std::strchr("\"'(),:;<>=|", c) == nullptr; };
       while (from > 0 && in_path(bytes[from - 1]) && at - from < 4096) {
@@ -131,9 +135,13 @@ void read_repeat_program(std::string_view text, Told& told) {
 // What the items of a torch cache's pickle say, read as they come by.
 class PickleReader {
 public:
-  explicit PickleReader(FileFacts& facts) : m_facts(facts) {}
+  PickleReader(FileFacts& facts, std::size_t size) : m_facts(facts), m_left(k_most_repeats * size) {}
 
   void see(const PickleItem& item) {
+    if (item.value.size() > m_left) {
+      return; // a hostile one fetches a long text again and again
+    }
+    m_left -= item.value.size();
     if (item.is_text) {
       read_text(item.value);
     } else if (m_field == "payload" && !m_bundle_name.empty()) {
@@ -166,13 +174,15 @@ private:
     }
   }
 
+  static constexpr std::size_t k_most_repeats = 8; // as often as the whole file
   FileFacts& m_facts;
+  std::size_t m_left; // bytes that are still looked at
   std::string_view m_field;
   std::string m_own_key, m_bundle_key, m_bundle_name;
 };
 
 void read_pickle(const std::string& place, const std::string& layer, std::string_view bytes, FileFacts& facts) {
-  PickleReader reader(facts);
+  PickleReader reader(facts, bytes.size());
   const PickleWalk walk = walk_pickle(bytes, [&](const PickleItem& item) { reader.see(item); });
   const std::string_view key = folder_of(place);
   const char first = layer == "aot" ? 'a' : 'f';
