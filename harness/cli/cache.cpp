@@ -109,7 +109,7 @@ LookedAt look_at(const std::string& name, const std::string& folder, LookOptions
     const bool denied = access(folder.c_str(), R_OK | X_OK) != 0 && errno == EACCES;
     throw UserError(denied ? ExitCode::environment : ExitCode::usage, inspection.error());
   }
-  LookedAt cache{name, std::move(*inspection), {}, {}};
+  LookedAt cache{name, std::move(*inspection), {}, {}, {}};
   cache.writers = cache::writers_of(cache.inspection);
   if (!look.no_toolkit) {
     cache::look_at_environments(cache.writers, candidates_of(look), look.installed);
@@ -127,6 +127,7 @@ LookedAt look_at(const std::string& given, LookOptions& look) {
   if (const auto kept = given.find('/') == std::string::npos ? store.find(given) : std::nullopt) {
     LookedAt cache = look_at(given, kept->content, look);
     cache.manifest = cache::compare_with_manifest(*kept, kept->content);
+    cache.copy_of = kept->from + (kept->made.empty() ? "" : ", " + kept->made);
     return cache;
   }
   std::vector<std::string> names;

@@ -257,18 +257,32 @@ std::int64_t damaged_paths(const Inspection& inspection) {
   return static_cast<std::int64_t>(paths.size());
 }
 
-std::string checked_text(const Inspection& inspection) {
-  const auto count = [&](Checked how) {
-    const auto at = inspection.checked.find(how);
-    return at == inspection.checked.end() ? std::int64_t{0} : at->second;
-  };
-  std::string text = fmt::format("{} to the last bit, {} by their form (a changed bit inside goes unseen)",
-                                 files_text(count(Checked::exactly)), count(Checked::by_form));
-  if (count(Checked::not_at_all) > 0) {
-    text += fmt::format(", {} not at all", count(Checked::not_at_all));
+// "12 files (6 inductor-source, 6 inductor-library)": those that were checked so, and are whole; empty: there are none.
+std::string checked_so(const Inspection& inspection, Checked how) {
+  std::int64_t files = 0;
+  std::vector<std::string> layers;
+  for (const LayerSum& layer : inspection.layers) {
+    const auto n = std::count_if(inspection.files.begin(), inspection.files.end(), [&](const cache::CachedFile& file) {
+      return file.layer == layer.name && file.type == cache::FileType::regular && file.facts.damage.empty() &&
+             file.facts.checked == how;
+    });
+    files += n;
+    if (n > 0) {
+      layers.push_back(fmt::format("{} {}", n, layer.name));
+    }
   }
+  return files == 0 ? std::string() : fmt::format("{} ({})", files_text(files), base::join(layers, ", "));
+}
+
+std::string checked_text(const Inspection& inspection, const Style& style) {
+  const std::string exactly = checked_so(inspection, Checked::exactly), form = checked_so(inspection, Checked::by_form),
+                    not_at_all = checked_so(inspection, Checked::not_at_all);
+  std::string text;
+  text += exactly.empty() ? "" : block("checked", exactly + ": to the last bit", style);
+  text += form.empty() ? "" : block("by form", form + ": a changed bit inside may go unseen", style);
+  text += not_at_all.empty() ? "" : block("not", not_at_all + ": racelab knows nothing that they must be", style);
   for (const std::string& what : inspection.unchecked) {
-    text += "; " + what;
+    text += block("not", what, style);
   }
   return text;
 }
@@ -380,6 +394,9 @@ std::string render_show(const LookedAt& cache, const Style& style) {
   const Inspection& inspection = cache.inspection;
   const LayerSum& total = inspection.total;
   std::string text = head_of(cache, style);
+  if (!cache.copy_of.empty()) {
+    text += block("copy of", cache.copy_of, style);
+  }
   if (total.files == 0) {
     return text + block("holds", "nothing", style);
   }
@@ -462,7 +479,7 @@ std::string render_verify(const LookedAt& cache, const Style& style) {
       text += "    " + printable(what) + "\n";
     }
   }
-  text += block("checked", checked_text(inspection), style);
+  text += checked_text(inspection, style);
   if (!inspection.remarks.empty()) {
     text += block("odd", "and no damage:", style) + findings_text(inspection.remarks, k_shown, style, Color::yellow);
   }
@@ -499,6 +516,7 @@ nlohmann::ordered_json to_json(const LookedAt& cache) {
     checked[name] = at == inspection.checked.end() ? 0 : at->second;
   }
   return {{"name", cache.name},
+          {"copy_of", cache.copy_of},
           {"folder", inspection.folder},
           {"holds", inspection.holds},
           {"whole", is_whole(cache)},

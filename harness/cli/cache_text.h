@@ -19,6 +19,7 @@ struct LookedAt {
   cache::Inspection inspection;
   cache::Writers writers;
   std::vector<std::string> manifest; // what is not as the snapshot's manifest has it
+  std::string copy_of;               // of a snapshot: whose, and from when
 };
 
 std::string render_show(const LookedAt& cache, const report::Style& style);
