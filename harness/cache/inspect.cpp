@@ -176,7 +176,7 @@ std::string place_in(const Part& part, std::string_view path) {
   return part.name + "/" + std::string(rest);
 }
 
-std::string_view name_of(std::string_view path) {
+std::string_view last_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
@@ -185,7 +185,7 @@ long writer_of_temporary(std::string_view place) {
   const auto number_at = [](std::string_view text) {
     return std::strtol(std::string(text.substr(0, 12)).c_str(), nullptr, 10);
   };
-  const std::string_view name = name_of(place);
+  const std::string_view name = last_name(place);
   if (name.starts_with(".") && name.ends_with(".tmp")) {
     return std::max(number_at(name.substr(1)), 1L);
   }
@@ -234,10 +234,10 @@ std::string entry_of(const CachedFile& file) {
     return folder;
   }
   if (file.layer.starts_with("inductor-") && file.layer != "inductor-other") {
-    const std::string_view name = name_of(file.place);
+    const std::string_view name = last_name(file.place);
     return folder + "/" + std::string(name.substr(0, name.find('.')));
   }
-  return file.layer == "cuda-jit" && name_of(file.place) != "index" ? file.place : std::string();
+  return file.layer == "cuda-jit" && last_name(file.place) != "index" ? file.place : std::string();
 }
 
 // The content of a file below the folder; no component of its path may be a link. nullopt: errno says why.
@@ -420,7 +420,7 @@ private:
     if (file.layer != "inductor-library" || file.facts.damage.empty()) {
       return;
     }
-    const std::string stem(name_of(file.place).substr(0, name_of(file.place).find('.')));
+    const std::string stem(last_name(file.place).substr(0, last_name(file.place).find('.')));
     const auto lock = m_by_place.find("inductor/locks/" + stem + ".lock");
     if (lock != m_by_place.end() && is_locked(m_inspection.folder + "/" + lock->second->path)) {
       file.facts.damage.clear();
@@ -499,7 +499,7 @@ private:
   // Triton's groups name absolute paths, which a bundle leaves open.
   void bundle(CachedFile& file) {
     const auto at = m_bundled.find(file.place);
-    if (at == m_bundled.end() || name_of(file.place).starts_with("__grp__")) {
+    if (at == m_bundled.end() || last_name(file.place).starts_with("__grp__")) {
       return;
     }
     if (at->second.count(file.facts.digest) != 0) {

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t k_most_environments = 4; // that are looked at
+constexpr std::size_t k_most_looked_at = 4; // environments
 
 void count(std::vector<Value>& values, const std::string& value) {
   if (value.empty()) {
@@ -117,13 +117,13 @@ Writers writers_of(const Inspection& inspection) {
 }
 
 void look_at_environments(Writers& writers, const std::vector<std::string>& candidates, InstalledTorches& installed) {
-  if (writers.environments.size() > k_most_environments) {
+  if (writers.environments.size() > k_most_looked_at) {
     std::stable_sort(writers.environments.begin(), writers.environments.end(),
                      [](const auto& a, const auto& b) { return a.files > b.files; });
   }
   std::vector<fs::path> seen;
   std::error_code error;
-  for (std::size_t i = 0; i < writers.environments.size() && i < k_most_environments; ++i) {
+  for (std::size_t i = 0; i < writers.environments.size() && i < k_most_looked_at; ++i) {
     Environment& environment = writers.environments[i];
     environment.now = installed.at(environment.now.folder);
     seen.push_back(fs::weakly_canonical(environment.now.folder, error));
