@@ -9,7 +9,7 @@ namespace racelab::bench {
 
 int prepare(const std::string& snapshot, const std::string& target) {
   cache::Sources sources;
-  sources.own = cache::SnapshotStore::Snapshot{"bench", snapshot, cache::measure(snapshot), 0, "", {}};
+  sources.own = cache::SnapshotStore::Snapshot{"bench", snapshot, cache::measure(snapshot), 0, "", "", {}};
   const scenario::CacheState warm{"warm", scenario::CacheKind::warm, {}};
   const cache::Prepared prepared(warm, sources, target);
   const cache::TreeSize size = cache::measure(target);

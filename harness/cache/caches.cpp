@@ -69,12 +69,14 @@ std::optional<SnapshotStore::Snapshot> SnapshotStore::find(const std::string& ke
   const auto number = [&](const char* name) {
     return json.is_object() && json.contains(name) && json[name].is_number() ? json[name].get<double>() : -1.0;
   };
-  Snapshot snapshot{key, folder + "/layers", measure(folder + "/layers"), std::max(number("fill_seconds"), 0.0), "",
+  Snapshot snapshot{key, folder + "/layers", measure(folder + "/layers"), std::max(number("fill_seconds"), 0.0), "", "",
                     {}};
-  if (json.is_object()) {
-    snapshot.describes = json.value("describes", "");
+  if (!json.is_object() || !json.contains("filled_at")) {
+    return std::nullopt; // of an older racelab
   }
-  if (json.is_object() && json.contains("results") && json["results"].is_object()) {
+  snapshot.describes = json.value("describes", "");
+  snapshot.filled_at = json.value("filled_at", "");
+  if (json.contains("results") && json["results"].is_object()) {
     for (const auto& [actor, values] : json["results"].items()) {
       for (const auto& value : values) {
         snapshot.results[actor].push_back(value.is_number() ? value.get<double>() : std::nan(""));
@@ -89,7 +91,8 @@ std::optional<SnapshotStore::Snapshot> SnapshotStore::find(const std::string& ke
 }
 
 SnapshotStore::Snapshot SnapshotStore::publish(const std::string& key, const std::string& filled, double fill_seconds,
-                                               const std::string& describes, const Results& results) {
+                                               const std::string& describes, const Results& results,
+                                               const std::string& filled_at) {
   const std::string folder = m_root + "/" + key;
   const std::string temporary = folder + ".tmp" + std::to_string(getpid());
   remove_tree(temporary);
@@ -100,6 +103,7 @@ SnapshotStore::Snapshot SnapshotStore::publish(const std::string& key, const std
                                                                              {"bytes", size.bytes},
                                                                              {"fill_seconds", fill_seconds},
                                                                              {"describes", describes},
+                                                                             {"filled_at", filled_at},
                                                                              {"results", results}}
                                                                   .dump(2))
              : copied;

@@ -58,6 +58,7 @@ public:
     TreeSize size;
     double fill_seconds = 0;
     std::string describes; // whose it is, for people
+    std::string filled_at; // where the folder was when it was filled: Triton's entries name their files by that
     Results results;       // of the serial run that filled it
   };
 
@@ -66,7 +67,7 @@ public:
   // Makes `filled` (a folder with one folder per cache directory; copied) the snapshot of that key. Throws
   // base::UserError (environment).
   Snapshot publish(const std::string& key, const std::string& filled, double fill_seconds, const std::string& describes,
-                   const Results& results = {});
+                   const Results& results = {}, const std::string& filled_at = "");
 
 private:
   std::string m_root;
@@ -110,6 +111,7 @@ public:
   const base::Confinement& confinement() const { return m_confinement; }
 
 private:
+  void copy_from(const SnapshotStore::Snapshot& source);
   void change_entries(const scenario::CacheState& state, const Sources& sources);
   void limit_room(const scenario::CacheState& state);
   void forbid_writing();

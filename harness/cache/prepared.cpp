@@ -5,6 +5,7 @@
 #include "cache/caches.h"
 #include "cache/layers.h"
 #include "cache/mounts.h"
+#include "cache/relocate.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -79,9 +80,7 @@ Prepared::Prepared(const CacheState& state, const Sources& sources, const std::s
     m_no_mount = mounted ? "" : mounted.error();
   }
   if (filled) {
-    if (auto copied = copy_tree(source->folder, root); !copied) {
-      throw UserError(ExitCode::environment, copied.error());
-    }
+    copy_from(*source);
   }
   private_caches(root, m_inventory.directories);
   if (foreign) {
@@ -111,6 +110,15 @@ Prepared::~Prepared() {
 
 std::optional<bool> Prepared::is_mended() const {
   return m_damaged.empty() ? std::nullopt : std::optional(cache::is_mended(m_root, m_damaged));
+}
+
+void Prepared::copy_from(const SnapshotStore::Snapshot& source) {
+  if (auto copied = copy_tree(source.folder, m_root); !copied) {
+    throw UserError(ExitCode::environment, copied.error());
+  }
+  if (const auto moved = relocate_triton(m_root, source.filled_at); !moved) {
+    throw UserError(ExitCode::environment, moved.error());
+  }
 }
 
 void Prepared::change_entries(const CacheState& state, const Sources& sources) {

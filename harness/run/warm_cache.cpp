@@ -64,6 +64,7 @@ WarmCache warm_cache_for(TrialRunner& trials, const CellContext& context, const 
   cold.cache = {"cold", scenario::CacheKind::cold, {}};
   const schedule::Interleaving serial = serial_order(scenario);
   const std::string filling = folder + "/caches-filled";
+  std::string filled_at;
   cache::remove_tree(filling); // of a racelab that was killed
   const auto outcome = trials.run({.context = cold,
                                    .interleaving = serial,
@@ -71,6 +72,7 @@ WarmCache warm_cache_for(TrialRunner& trials, const CellContext& context, const 
                                    .sources = {},
                                    .fills_cache = true,
                                    .keep_caches = [&](const std::string& filled) {
+                                     filled_at = filled;
                                      if (const auto copied = cache::copy_tree(filled, filling); !copied) {
                                        throw base::UserError(base::ExitCode::environment, copied.error());
                                      }
@@ -81,9 +83,10 @@ WarmCache warm_cache_for(TrialRunner& trials, const CellContext& context, const 
     cache::remove_tree(filling);
     fail(outcome, folder);
   } else {
-    warm.snapshot = store.publish(
-        key, filling, outcome.result.wall_s,
-        fmt::format("{} (torch {}), {}", context.toolkit.name, context.toolkit.torch, scenario.name), outcome.results);
+    warm.snapshot =
+        store.publish(key, filling, outcome.result.wall_s,
+                      fmt::format("{} (torch {}), {}", context.toolkit.name, context.toolkit.torch, scenario.name),
+                      outcome.results, filled_at);
     warm.filled_now = true;
     warm.note = fmt::format("{}, filled serially in {:.1f} s", describe(warm.snapshot), outcome.result.wall_s);
   }

@@ -46,7 +46,7 @@ protected:
     put(snapshot() + "/inductor/fxgraph/aa/key/entry0", std::string(1000, 'g'));
     put(snapshot() + "/inductor/fxgraph/bb/key/entry1", std::string(1000, 'h'));
     put(snapshot() + "/inductor/aotautograd/aa/entry", std::string(1000, 'a'));
-    sources.own = SnapshotStore::Snapshot{"k", snapshot(), measure(snapshot()), 0, "own", {}};
+    sources.own = SnapshotStore::Snapshot{"k", snapshot(), measure(snapshot()), 0, "own", "", {}};
   }
 
   std::string snapshot() const { return folder / "snapshot"; }
@@ -149,6 +149,18 @@ TEST_F(PreparedStates, FullWithoutMountsLimitTheSizeOfFilesAndSaySo) {
   const Prepared prepared(state, sources, root(), {}, {true, [](const std::string&) {}});
   EXPECT_EQ(prepared.confinement().file_size_limit, state.quota_bytes);
   EXPECT_THAT(prepared.changes(), ElementsAre("no file may grow beyond 65.5 kB (EFBIG): nothing may be mounted"));
+}
+
+TEST_F(PreparedStates, HaveTritonsGroupsPointToTheirOwnFiles) {
+  const std::string group = "/triton/KEY/__grp__k.json";
+  put(snapshot() + group, R"({"child_paths": {"k.cubin": "/where/it/was/triton/KEY/k.cubin", "o": "/else/triton/o"}})");
+  put(snapshot() + "/triton/KEY/k.json", "/where/it/was/triton/KEY/k.cubin"); // no group
+  sources.own->filled_at = "/where/it/was";
+  const Prepared prepared(warm(), sources, root());
+  EXPECT_EQ(contents(root() + group),
+            R"({"child_paths": {"k.cubin": ")" + root() + R"(/triton/KEY/k.cubin", "o": "/else/triton/o"}})");
+  EXPECT_EQ(contents(root() + "/triton/KEY/k.json"), "/where/it/was/triton/KEY/k.cubin");
+  EXPECT_THAT(contents(snapshot() + group), HasSubstr("/where/it/was")); // is left as it was
 }
 
 TEST_F(PreparedStates, TellWhatIsToHappenInTheTrial) {
