@@ -50,12 +50,15 @@ def pivot(cells: list[dict[str, Any]]) -> str:
 
 
 def plain(cells: list[dict[str, Any]]) -> str:
-    toolkits = list(dict.fromkeys(cell["toolkit"] for cell in cells))
+    def column(cell: dict[str, Any]) -> str:
+        return ", ".join(cell[key] for key in ("toolkit", "mitigation") if len({c[key] for c in cells}) > 1) or "outcome"
+
+    columns = list(dict.fromkeys(map(column, cells)))
     table: dict[str, dict[str, str]] = {}
     for cell in cells:
-        if cell["cache_outcomes"]:
-            table.setdefault(cell["cache"], {})[cell["toolkit"]] = outcome(cell)
-    return markdown(["state", *toolkits], [[state, *(row.get(t, "") for t in toolkits)] for state, row in table.items()])
+        if cell["cache"] not in ("cold", "warm"):
+            table.setdefault(cell["cache"], {})[column(cell)] = outcome(cell)
+    return markdown(["state", *columns], [[state, *(row.get(c, "") for c in columns)] for state, row in table.items()])
 
 
 def main() -> None:

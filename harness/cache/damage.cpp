@@ -48,9 +48,16 @@ tl::expected<Damaged, std::string> put(const std::string& root, const std::strin
   return Damaged{file, std::move(what), base::digest(bytes)};
 }
 
+// What a writer of the file calls it before it is whole: .PID.THREAD.tmp (torch's write_atomic), or
+// tmp.pid_PID_UUID/NAME (triton/runtime/cache.py). No process has that number; the rest is of the file.
 std::string temporary_beside(const std::string& file) {
-  const std::size_t slash = file.rfind('/');
-  return file.substr(0, slash + 1) + ".4194303.139637976727232.tmp"; // write_atomic: .PID.THREAD.tmp
+  const fs::path path = file;
+  const std::string own = base::digest(file);
+  const bool of_triton = *path.begin() == "triton";
+  const fs::path name =
+      of_triton ? fs::path("tmp.pid_4194303_" + own) / path.filename()
+                : fs::path(fmt::format(".4194303.{}.tmp", std::stoull(own, nullptr, 16) % 1'000'000'000'000));
+  return (path.parent_path() / name).string();
 }
 
 // What a kind does to one file.

@@ -271,11 +271,11 @@ TrialOutcome TrialRunner::run(const TrialRequest& request) {
   record.token_lines_are_rates = m_scenario.tokens && m_scenario.tokens->is_rate;
   write_or_throw(folder + "/events.jsonl", events_text(record));
 
-  judge(request, record, spec, outcome);
+  const std::optional<bool> mended = prepared->is_mended();
+  judge(request, record, spec, mended, outcome);
   if (request.keep_caches) {
     request.keep_caches(caches);
   }
-  outcome.result.cache_mended = prepared->is_mended();
   prepared.reset();
   cache::remove_tree(scratch);
   outcome.result.overhead_s = seconds_since(started) - launch_s;
@@ -298,8 +298,9 @@ void TrialRunner::count_look_ups(const result::TrialRecord& record,
 
 // What the oracles say of the record, the output and the cache.
 void TrialRunner::judge(const TrialRequest& request, const result::TrialRecord& record, const launch::TrialSpec& spec,
-                        TrialOutcome& outcome) const {
+                        std::optional<bool> mended, TrialOutcome& outcome) const {
   outcome.result = judge_trial(record, request.interleaving);
+  outcome.result.cache_mended = mended;
   auto& faults = outcome.result.faults;
   const auto add = [&](const std::vector<result::Fault>& more) {
     faults.insert(faults.end(), more.begin(), more.end());
@@ -328,7 +329,8 @@ void TrialRunner::judge(const TrialRequest& request, const result::TrialRecord& 
   count_look_ups(record, outcome.result.cache_counters);
   auto look_ups = cache::look_ups(outcome.result.cache_counters, m_inventory);
   if (state.is_special()) {
-    outcome.result.cache_outcome = oracle::cache_outcome(outcome.result, look_ups.misses > 0, log);
+    outcome.result.cache_outcome =
+        oracle::cache_outcome(outcome.result, look_ups.misses > 0 || mended.value_or(false), log);
   }
   look_ups.told = record.end.kind == result::EndKind::exited || !outcome.result.cache_counters.empty();
   look_ups.counted = m_inventory.counted_by_events || outcome.uses_inductor;

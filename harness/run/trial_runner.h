@@ -75,7 +75,7 @@ private:
   launch::ProcessStarter& starter_for(const CellContext& context);
   launch::ForkServer& fork_server_for(const CellContext& context);
   void judge(const TrialRequest& request, const result::TrialRecord& record, const launch::TrialSpec& spec,
-             TrialOutcome& outcome) const;
+             std::optional<bool> mended, TrialOutcome& outcome) const;
   void count_look_ups(const result::TrialRecord& record, std::map<std::string, std::int64_t>& counters) const;
   bool uses_fork_server(const CellContext& context) const;
   launch::TrialSpec make_spec(const CellContext& context, const std::string& folder, const std::string& scratch) const;

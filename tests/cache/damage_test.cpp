@@ -156,6 +156,21 @@ TEST_F(Damages, OfADuplicateKeyAreListedFirst) {
   }
 }
 
+TEST_F(Damages, OfWritersThatDiedAreNamedAsTheirsAndByFile) {
+  put(root() + "/triton/KEY/k.cubin", "machine code");
+  put(root() + "/triton/KEY/k2.cubin", "other machine code");
+  const auto triton = apply_damage(root(), {"triton-cubin", "half-published-whole", "", 0, 0});
+  ASSERT_TRUE(triton);
+  EXPECT_TRUE(verify_damage(root(), *triton)); // two in one folder
+  for (const Damaged& d : *triton) {
+    EXPECT_TRUE(path_matches("triton/KEY/tmp.pid_4194303_*/k*.cubin", d.file)) << d.file;
+    EXPECT_EQ(layer_of(d.file), nullptr);
+  }
+  const auto torch = apply_damage(root(), {"fx-graph", "half-published-whole", "", 1, 0});
+  ASSERT_TRUE(torch);
+  EXPECT_TRUE(path_matches("inductor/fxgraph/*/*/.4194303.*.tmp", (*torch)[0].file)) << (*torch)[0].file;
+}
+
 TEST_F(Damages, OfAMissingEntryAreMendedByOneOfAnotherNameUnderTheKey) {
   const auto done = apply_damage(root(), {"fx-graph", "missing", "", 1, 0});
   ASSERT_TRUE(done);

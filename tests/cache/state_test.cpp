@@ -82,6 +82,12 @@ TEST(Proof, OfALookUpThatNobodyCountsIsWhetherFilesCame) {
   EXPECT_FALSE(prove({"s", scenario::CacheKind::warm, {}}, uncounted, {9, 9}, {9, 20}).proved);
 }
 
+TEST(Proof, OfAStateWhoseFilesWereAllTakenAwayIsThatItWasMadeSo) {
+  scenario::CacheState state{"s", scenario::CacheKind::warm, {}};
+  state.damage = {{"cuda-jit", "missing"}};
+  EXPECT_TRUE(prove(state, {0, 0, true, false}, {0, 0}, {2, 9}).proved);
+}
+
 TEST(Proof, OfAVanishingCacheIsThatSomethingWasRemoved) {
   scenario::CacheState state{"s", scenario::CacheKind::cold, {}};
   state.vanish_at = {"*", "cache.rename.enter"};
