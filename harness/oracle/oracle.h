@@ -24,8 +24,8 @@ std::vector<result::Fault> wrong_results(const Results& results, const Results& 
                                          int processes = 1);
 
 // What torch made of a cache that was damaged, foreign or shut: "used a wrong artefact", "crashed", "hung", "raised",
-// "warned and recomputed", "recomputed", "warned", "did not notice". `recomputed`: some look-up missed, or what was damaged is whole
-// again. `log` is the pipeline's stderr.
+// "warned and recomputed", "recomputed", "warned", "did not notice". `recomputed`: some look-up missed, or what was
+// damaged is whole again. `log` is the pipeline's stderr.
 std::string cache_outcome(const result::TrialResult& trial, bool recomputed, const std::string& log);
 
 // One kind of fault, as scenarios name it.
