@@ -23,7 +23,6 @@ using Random = std::mt19937_64; // the same numbers on every platform; distribut
 using Result = tl::expected<std::vector<Damaged>, std::string>;
 
 constexpr std::size_t k_block = 512;
-constexpr int k_most_names = 64;
 
 std::uint64_t below(Random& random, std::uint64_t n) {
   return n == 0 ? 0 : random() % n;
@@ -196,34 +195,16 @@ Result rotate(const std::string& root, const std::vector<std::string>& files) {
   return damaged;
 }
 
-// The file that a listing of the folder has first, as torch reads it; empty: there is none.
-std::string first_listed(const fs::path& folder) {
-  std::error_code error;
-  const fs::directory_iterator it(folder, error);
-  return error || it == fs::directory_iterator() ? "" : it->path().filename().string();
-}
-
-// Beside each file, the content of the next one, under a name that is looked at first: the order of a listing depends
-// on the names and on the file system.
+// Beside each file, the content of the next one, under a name that is looked at first: torch takes a key's files in
+// order of name, which begins with a letter or with 2 to 7 (torch/_inductor/codecache.py: iterate_over_candidates).
 Result duplicate(const std::string& root, const std::vector<std::string>& files) {
   std::vector<Damaged> damaged;
   for (std::size_t i = 0; i < files.size(); ++i) {
     const std::string& other = files[(i + 1) % files.size()];
-    const std::string folder = files[i].substr(0, files[i].rfind('/') + 1);
-    tl::expected<Damaged, std::string> done;
-    for (int attempt = 0; attempt < k_most_names; ++attempt) {
-      const std::string name = "a" + base::digest(fmt::format("{}{}", files[i], attempt));
-      done = put(root, folder + name, content(root, other), "a second payload under this key: that of " + other);
-      if (!done) {
-        return tl::unexpected(done.error());
-      }
-      if (first_listed(fs::path(root) / folder) == name) {
-        break;
-      }
-      if (attempt + 1 < k_most_names) {
-        std::error_code error;
-        fs::remove(fs::path(root) / folder / name, error);
-      }
+    const std::string twin = files[i].substr(0, files[i].rfind('/') + 1) + "0" + base::digest(files[i]);
+    auto done = put(root, twin, content(root, other), "a second payload under this key: that of " + other);
+    if (!done) {
+      return tl::unexpected(done.error());
     }
     damaged.push_back(std::move(*done));
   }
