@@ -151,6 +151,18 @@ Proof prove_cold(const LookUps& n, const TreeSize& before, const TreeSize& after
   if (!n.told) {
     return {true, "empty before; the pipeline was ended before it told its look-ups: " + seen};
   }
+  if (n.hits > 0 && after.files == 0) {
+    return {false,
+            "not cold: look-ups hit, and nothing is in the trial's cache directories, so the program uses another "
+            "one (does it read the variables of `cache_directories`?): " +
+                seen};
+  }
+  if (n.counted_by_events && n.misses > 0 && after.files == 0) {
+    return {false,
+            "look-ups missed, and nothing came into the trial's cache directories, so the program uses another one "
+            "(does it read the variables of `cache_directories`?): " +
+                seen};
+  }
   if (n.misses == 0 && after.files == 0) {
     return {true, "empty before and after: this pipeline writes no compile cache"};
   }
@@ -207,7 +219,10 @@ Proof prove(const scenario::CacheState& state, const LookUps& n, const TreeSize&
     seen = fmt::format("{} files and folders vanished; {}", in_trial.removed, seen);
   }
   if (state.kind == scenario::CacheKind::warm && before.files == 0 && !state.changes_entries()) {
-    return {false, "not warm: the snapshot is empty, so this pipeline writes no compile cache (aot_eager writes none)"};
+    return {false, n.counted_by_events
+                       ? "not warm: the snapshot is empty: does the program read the variables of `cache_directories`?"
+                       : "not warm: the snapshot is empty, so this pipeline writes no compile cache (aot_eager writes "
+                         "none)"};
   }
   if (state.changes_entries() || !state.filled_by.empty() || state.needs_mounts() || state.vanish_at) {
     return {true, "as prepared and looked at before the trial; " + seen}; // what torch makes of it is the finding

@@ -134,8 +134,9 @@ bool needs_foreign(const scenario::CacheState& state);
 // Look-ups of all compile caches in a trial, from torch's own counters.
 struct LookUps {
   std::int64_t hits = 0, misses = 0;
-  bool told = true;    // false: the pipeline was ended before it could tell
-  bool counted = true; // false: nothing in the pipeline counts them (a native one without such events)
+  bool told = true;               // false: the pipeline was ended before it could tell
+  bool counted_by_events = false; // of a cache directory of the scenario's own
+  bool counted = true;            // false: nothing in the pipeline counts them (a native one without such events)
 };
 LookUps look_ups(const std::map<std::string, std::int64_t>& counters, const Inventory& inventory = {});
 

@@ -126,6 +126,7 @@ void look_at_environments(Writers& writers, const std::vector<std::string>& cand
   for (std::size_t i = 0; i < writers.environments.size() && i < k_most_looked_at; ++i) {
     Environment& environment = writers.environments[i];
     environment.now = installed.at(environment.now.folder);
+    environment.looked_at = true;
     seen.push_back(fs::weakly_canonical(environment.now.folder, error));
     adopt(writers, environment);
   }
@@ -149,6 +150,7 @@ void look_at_environments(Writers& writers, const std::vector<std::string>& cand
     Environment environment;
     environment.named = false;
     environment.now = installed.at(candidate);
+    environment.looked_at = true;
     adopt(writers, environment);
     if (!environment.wrote.empty()) {
       writers.environments.push_back(std::move(environment));

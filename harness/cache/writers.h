@@ -25,9 +25,10 @@ struct Value {
 // A site-packages folder that files name.
 struct Environment {
   std::int64_t files = 0;
-  bool named = true;  // false: racelab's own, found by the digest
-  InstalledTorch now; // what is there today; look_at_environments() fills it
-  std::string wrote;  // digest of the writer whose sources these are; empty: of none
+  bool looked_at = false; // are there too many, the most frequent ones only
+  bool named = true;      // false: racelab's own, found by the digest
+  InstalledTorch now;     // what is there today; look_at_environments() fills it
+  std::string wrote;      // digest of the writer whose sources these are; empty: of none
 };
 
 struct Writers {

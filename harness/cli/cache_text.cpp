@@ -99,6 +99,9 @@ const Environment* environment_of(const Writers& writers, const Writer& writer) 
 }
 
 std::string state_of(const Environment& environment) {
+  if (!environment.looked_at) {
+    return "not looked at, as others wrote more";
+  }
   if (environment.now.sources.empty() && !environment.now.there) {
     return environment.now.torch.empty() ? "no torch is there today" : "";
   }
@@ -426,7 +429,12 @@ std::string summary_of(const LookedAt& before, const LookedAt& after) {
   const LayerSum &old = before.inspection.total, &now = after.inspection.total;
   std::string text = fmt::format("{} and {} before, {} and {} after", bytes_text(old.bytes), entries_text(old.entries),
                                  bytes_text(now.bytes), entries_text(now.entries));
-  return text + (now.files == 0 ? "" : ", " + cache::compare_writers(before.writers, after.writers));
+  if (now.files == 0) {
+    return text + (old.files == 0 ? "" : ", everything is gone");
+  }
+  const bool refilled = old.files > 0 && now.first_ns > old.last_ns;
+  return text + ", " + (refilled ? "every file newer than all before, " : "") +
+         cache::compare_writers(before.writers, after.writers);
 }
 
 std::string render_diff(const LookedAt& before, const LookedAt& after, const cache::Difference& difference,

@@ -274,7 +274,7 @@ std::vector<CacheOutcomeRow> cache_outcome_rows(const result::RunResult& run) {
     for (const auto& [what, trials] : cell.cache_outcomes)
       outcome += fmt::format("{}{} {}/{}", outcome.empty() ? "" : ", ", what, trials, cell.trials);
     if (cell.cache_mended)
-      outcome += fmt::format("; mended in {}", *cell.cache_mended);
+      outcome += fmt::format("; damage left {}/{}", cell.trials - *cell.cache_mended, cell.trials);
     std::string change = cell.cache_changes.empty() ? "" : cell.cache_changes.front();
     if (cell.cache_changes.size() > 1)
       change = fmt::format("{} (and {} more)", change, cell.cache_changes.size() - 1);

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "cache/caches.h"
 #include "run/plan.h"
+#include "run/warm_cache.h"
 
 #include <algorithm>
 #include <set>
@@ -73,14 +74,14 @@ std::string changes_text(const scenario::CacheState& state) {
   return changes.empty() ? "" : "; " + base::join(changes, ", ");
 }
 
-std::string source_text(const CellContext& context, const std::string& directory) {
+std::string source_text(const CellContext& context, const scenario::Scenario& scenario) {
   if (!context.cache.filled_by.empty()) {
     return "filled by the toolkit " + (context.cache.filled_by == "*" ? "with another torch" : context.cache.filled_by);
   }
   if (!cache::needs_snapshot(context.cache)) {
     return "starts empty";
   }
-  const std::string key = snapshot_key(context, directory);
+  const std::string key = warm_cache_key(context, scenario);
   const bool kept = cache::SnapshotStore(base::cache_home() + "/snapshots").find(key).has_value();
   return kept ? "a copy of snapshot " + key : "a copy of a snapshot that a serial run fills first (" + key + ")";
 }
@@ -125,8 +126,7 @@ std::string explain(const scenario::Scenario& scenario, const schedule::Catalogu
       continue;
     }
     text += "  order        " + order_text(c.interleaving) + "\n";
-    text += "  cache        " + c.cache.name + ": " + source_text(c, scenario.pipeline.directory) +
-            changes_text(c.cache) + "\n";
+    text += "  cache        " + c.cache.name + ": " + source_text(c, scenario) + changes_text(c.cache) + "\n";
     text += "  layout       " + c.placement.text + "\n";
     const auto places = places_used(c.interleaving, c.cache, scenario, catalogue);
     text += "  points       " + base::join(places, ", ") + "\n";

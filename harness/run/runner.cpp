@@ -280,7 +280,12 @@ CellContext Runner::foreign_context(const CellContext& context) {
     throw cache::StateImpossible("no toolkit with another torch than " + context.toolkit.torch +
                                  " is installed (ci/setup --toolkit NAME)");
   }
-  const toolkit::Toolkit toolkit = m_toolkits.get(name);
+  toolkit::Toolkit toolkit;
+  try {
+    toolkit = m_toolkits.get(name);
+  } catch (const UserError& error) {
+    throw cache::StateImpossible(error.what());
+  }
   if (toolkit.torch == context.toolkit.torch) {
     throw cache::StateImpossible("the toolkit " + name + " has the same torch as the cell's: " + toolkit.torch);
   }

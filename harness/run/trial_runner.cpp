@@ -324,21 +324,22 @@ void TrialRunner::judge(const TrialRequest& request, const result::TrialRecord& 
                                std::to_string(spec.tokens->number_group));
   }
   if (ended && m_scenario.results && record.results.empty()) {
-    outcome.warnings.push_back("no results: nothing to compare with a serial run's");
+    outcome.warnings.push_back(request.context.cell.id + ": no results to compare with a serial run's");
   }
   count_look_ups(record, outcome.result.cache_counters);
   auto look_ups = cache::look_ups(outcome.result.cache_counters, m_inventory);
-  if (state.is_special()) {
-    outcome.result.cache_outcome =
-        oracle::cache_outcome(outcome.result, look_ups.misses > 0 || mended.value_or(false), log);
-  }
   look_ups.told = record.end.kind == result::EndKind::exited || !outcome.result.cache_counters.empty();
+  look_ups.counted_by_events = m_inventory.counted_by_events;
   look_ups.counted = m_inventory.counted_by_events || outcome.uses_inductor;
   cache::InTrial in_trial{0, static_cast<int>(record.attached)};
   for (const result::Event& event : record.events) {
     in_trial.removed += event.removed;
   }
   const auto proof = cache::prove(state, look_ups, outcome.cache_before, outcome.cache_after, in_trial);
+  if (state.is_special() && proof.proved) {
+    outcome.result.cache_outcome =
+        oracle::cache_outcome(outcome.result, look_ups.misses > 0 || mended.value_or(false), log);
+  }
   outcome.state_proved = proof.proved;
   outcome.state_message = proof.message;
 }

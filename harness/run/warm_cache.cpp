@@ -15,16 +15,6 @@ std::string describe(const cache::SnapshotStore::Snapshot& snapshot) {
                      base::format_bytes(static_cast<unsigned long long>(snapshot.size.bytes)));
 }
 
-// The results of the filling run are kept with the snapshot, so that what counts as a result is part of its key.
-std::string key_of(const CellContext& context, const scenario::Scenario& scenario) {
-  const std::string key = snapshot_key(context, scenario.pipeline.directory);
-  if (!scenario.results) {
-    return key;
-  }
-  const auto& r = *scenario.results;
-  return base::digest(fmt::format("{}|{}|{}|{}|{}|{}", key, r.at, r.value, r.output, r.number_group, r.actor_group));
-}
-
 // One actor at a time inside whatever compiles: the step that makes tokens where the scenario knows it, since a
 // backward compiles outside of the compiled call.
 schedule::Interleaving serial_order(const scenario::Scenario& scenario) {
@@ -49,10 +39,25 @@ schedule::Interleaving serial_order(const scenario::Scenario& scenario) {
 
 } // namespace
 
+std::string warm_cache_key(const CellContext& context, const scenario::Scenario& scenario) {
+  std::string key = snapshot_key(context, scenario.pipeline.directory);
+  for (const auto& own : scenario.cache_directories) {
+    key = base::digest(key + "|" + own.name + "|" + own.variable);
+  }
+  for (const std::string& region : scenario.serial) {
+    key = base::digest(key + "|" + region);
+  }
+  if (!scenario.results) {
+    return key;
+  }
+  const auto& r = *scenario.results;
+  return base::digest(fmt::format("{}|{}|{}|{}|{}|{}", key, r.at, r.value, r.output, r.number_group, r.actor_group));
+}
+
 WarmCache warm_cache_for(TrialRunner& trials, const CellContext& context, const scenario::Scenario& scenario,
                          const std::string& folder, const std::function<void()>& before_filling) {
   cache::SnapshotStore store(trials.snapshot_folder());
-  const std::string key = key_of(context, scenario);
+  const std::string key = warm_cache_key(context, scenario);
   WarmCache warm;
   if (const auto kept = store.find(key)) {
     warm.snapshot = *kept;

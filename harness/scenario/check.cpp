@@ -104,6 +104,9 @@ private:
           m_diagnostics.add(directory.place, fmt::format("'{}' is built in already; choose another name", name));
       if (!variables.insert(directory.variable).second)
         m_diagnostics.add(directory.place, fmt::format("{} names another cache directory already", directory.variable));
+      if (directory.hit.empty() != directory.miss.empty())
+        m_diagnostics.add(directory.place,
+                          fmt::format("'{}' counts look-ups with `hit` and `miss`: give both or none", directory.name));
       for (const auto& [layer, patterns] : directory.layers)
         if (!layers.insert(layer).second)
           m_diagnostics.add(directory.place, fmt::format("the cache layer '{}' is there twice", layer));

@@ -75,7 +75,7 @@ TEST(Proof, IsTheDirectoryWhereThePipelineWasEndedBeforeItCouldTell) {
 }
 
 TEST(Proof, OfALookUpThatNobodyCountsIsWhetherFilesCame) {
-  const LookUps uncounted{0, 0, true, false};
+  const LookUps uncounted{0, 0, true, false, false};
   EXPECT_TRUE(prove({"s", scenario::CacheKind::cold, {}}, uncounted, {0, 0}, {9, 9}).proved);
   EXPECT_TRUE(prove({"s", scenario::CacheKind::warm, {}}, uncounted, {9, 9}, {9, 9}).proved);
   EXPECT_FALSE(prove({"s", scenario::CacheKind::warm, {}}, uncounted, {9, 9}, {10, 20}).proved);
@@ -85,7 +85,18 @@ TEST(Proof, OfALookUpThatNobodyCountsIsWhetherFilesCame) {
 TEST(Proof, OfAStateWhoseFilesWereAllTakenAwayIsThatItWasMadeSo) {
   scenario::CacheState state{"s", scenario::CacheKind::warm, {}};
   state.damage = {{"cuda-jit", "missing"}};
-  EXPECT_TRUE(prove(state, {0, 0, true, false}, {0, 0}, {2, 9}).proved);
+  EXPECT_TRUE(prove(state, {0, 0, true, false, false}, {0, 0}, {2, 9}).proved);
+}
+
+TEST(Proof, FailsWhereTheProgramUsesAnotherDirectory) {
+  const LookUps hits{6, 0, true, true}, misses{0, 6, true, true};
+  for (const LookUps& elsewhere : {hits, misses}) {
+    const Proof proof = prove({"s", scenario::CacheKind::cold, {}}, elsewhere, {0, 0}, {0, 0});
+    EXPECT_FALSE(proof.proved);
+    EXPECT_THAT(proof.message, HasSubstr("does it read the variables of `cache_directories`?"));
+  }
+  EXPECT_THAT(prove({"s", scenario::CacheKind::warm, {}}, hits, {0, 0}, {0, 0}).message,
+              HasSubstr("cache_directories"));
 }
 
 TEST(Proof, OfAVanishingCacheIsThatSomethingWasRemoved) {

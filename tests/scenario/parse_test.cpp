@@ -177,9 +177,9 @@ TEST(Parse, names_caches_that_are_made_from_a_kind) {
 }
 
 TEST(Parse, names_cache_directories_of_the_pipelines_own) {
-  const Scenario scenario = parse(std::string(test::k_head) + R"(points: {k.hit: {kind: event}}
+  const Scenario scenario = parse(std::string(test::k_head) + R"(points: {k.hit: {kind: event}, k.miss: {kind: event}}
 cache_directories:
-  kernels: {variable: KERNEL_CACHE, layers: {kernel: "*/*.kernel", index: [a, b]}, hit: k.hit}
+  kernels: {variable: KERNEL_CACHE, layers: {kernel: "*/*.kernel", index: [a, b]}, hit: k.hit, miss: k.miss}
   other: OTHER_CACHE
 serial: fx.trace
 caches:
