@@ -97,9 +97,14 @@ class CacheVerb(RacelabTest):
         before, after = str(self.root / "torch-2.11"), str(self.root / "patched")
         told = self.racelab("cache", "diff", before, after, "--toolkit", str(self.patched))
         opening = " ".join(told.out.split("\n\n")[0].split())
-        self.assertRegex(opening, r"^\d+ kB and 8 entries before, \d+ kB and 8 entries after, every file newer than all before, ")
-        self.assertIn(", written by a patched toolkit: ", opening)
+        self.assertRegex(opening, r"^\d+ kB and 8 entries before, \d+ kB and 8 entries after, written by a patched toolkit: ")
         self.assertIn("torch/_inductor/codecache.py differs from its wheel", opening)
+        later = self.folder / "later"
+        shutil.copytree(after, later)
+        for file in later.rglob("*"):
+            os.utime(file, (time.time() + 60, time.time() + 60))
+        refilled = self.racelab("cache", "diff", before, str(later)).out
+        self.assertIn(" after, every file newer than all before, ", " ".join(refilled.split()))
         untold = self.racelab("cache", "diff", before, after, "--no-toolkit")
         self.assertIn("written by a changed toolkit", untold.out)
         other = self.racelab("cache", "diff", before, str(self.root / "torch-2.15"))
