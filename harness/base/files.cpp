@@ -89,6 +89,18 @@ tl::expected<void, std::string> write_file(const std::string& path, std::string_
   return {};
 }
 
+tl::expected<void, std::string> write_named_file(const std::string& path, std::string_view text) {
+  struct stat info {};
+  if (lstat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode)) {
+    return write_file(path, text);
+  }
+  const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0644));
+  if (!fd || !write_all(fd.get(), text)) {
+    return failure(path, "cannot be written");
+  }
+  return {};
+}
+
 tl::expected<void, std::string> make_folders(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);

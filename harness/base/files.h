@@ -13,6 +13,10 @@ tl::expected<std::string, std::string> read_file(const std::string& path, std::s
 // Writes a temporary file beside `path`, flushes it and renames it: readers see the old or the new text, never a part.
 tl::expected<void, std::string> write_file(const std::string& path, std::string_view text);
 
+// Writes to what the user named. A new or plain file as write_file() does; what is anything else (a device, a pipe, a
+// link) is written into and keeps its place.
+tl::expected<void, std::string> write_named_file(const std::string& path, std::string_view text);
+
 // Makes the folder and its parents; says why if it cannot.
 tl::expected<void, std::string> make_folders(const std::string& path);
 

@@ -139,7 +139,7 @@ void write_output(const std::string& file, const std::string& text) {
     std::cout << text << std::flush;
     return;
   }
-  if (auto written = base::write_file(file, text); !written) {
+  if (auto written = base::write_named_file(file, text); !written) {
     throw UserError(ExitCode::environment, written.error());
   }
 }

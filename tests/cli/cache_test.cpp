@@ -88,6 +88,19 @@ TEST_F(CacheVerb, WritesJsonForMachinesAndTextForPeopleElsewhere) {
   EXPECT_TRUE(nlohmann::json::parse(contents(folder / "out.json"))["caches"][0]["whole"]);
 }
 
+TEST_F(CacheVerb, WritesJsonIntoWhatIsNoPlainFileAndLeavesItWhatItIs) {
+  put(folder / "real.json", "");
+  fs::create_symlink(folder / "real.json", folder / "link.json");
+  ASSERT_EQ(racelab({"verify", folder / "a", "--json", folder / "link.json"}).exit_code, 0);
+  EXPECT_TRUE(fs::is_symlink(folder / "link.json"));
+  EXPECT_TRUE(nlohmann::json::accept(contents(folder / "real.json")));
+  fs::create_symlink("/dev/full", folder / "full"); // a link, since root could replace the device itself
+  const auto full = racelab({"verify", folder / "a", "--json", folder / "full"});
+  EXPECT_EQ(full.exit_code, 8);
+  EXPECT_THAT(full.err, HasSubstr("cannot be written: No space left on device"));
+  EXPECT_TRUE(fs::is_symlink(folder / "full"));
+}
+
 TEST_F(CacheVerb, KeepsACopyAndBringsItBack) {
   EXPECT_EQ(racelab({"snapshot", folder / "a", "before"}).exit_code, 0);
   EXPECT_THAT(racelab({"list"}).out, AllOf(HasSubstr("before"), HasSubstr(folder / "a")));
