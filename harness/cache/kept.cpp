@@ -96,12 +96,26 @@ std::vector<KeptFile> describe_tree(const std::string& folder, bool with_digests
   return files;
 }
 
+// Names of files need not be UTF-8, JSON must be: the bytes of such a name stand beside it, as hexadecimal digits.
+void put_name(nlohmann::ordered_json& json, const std::string& key, const std::string& name) {
+  json[key] = name;
+  if (!base::is_utf8(name)) {
+    std::string digits;
+    for (const char c : name) {
+      digits += fmt::format("{:02x}", static_cast<unsigned char>(c));
+    }
+    json[key + "_bytes"] = digits;
+  }
+}
+
 nlohmann::ordered_json to_json(const Kept& kept) {
   nlohmann::ordered_json files = nlohmann::ordered_json::array();
   for (const KeptFile& file : kept.manifest) {
-    nlohmann::ordered_json entry{{"path", file.path}, {"mode", fmt::format("{:04o}", file.mode)}};
+    nlohmann::ordered_json entry;
+    put_name(entry, "path", file.path);
+    entry["mode"] = fmt::format("{:04o}", file.mode);
     if (!file.link.empty()) {
-      entry["link"] = file.link;
+      put_name(entry, "link", file.link);
     } else if (!file.path.ends_with("/")) {
       entry["size"] = file.size;
       entry["sha256"] = file.sha256;
@@ -116,6 +130,15 @@ std::string text_of(const nlohmann::json& json, const char* name) {
   return json.contains(name) && json[name].is_string() ? json[name].get<std::string>() : std::string();
 }
 
+std::string name_of(const nlohmann::json& json, const std::string& key) {
+  const std::string digits = text_of(json, (key + "_bytes").c_str());
+  std::string name;
+  for (std::size_t i = 0; i + 1 < digits.size(); i += 2) {
+    name += static_cast<char>(std::strtoul(digits.substr(i, 2).c_str(), nullptr, 16));
+  }
+  return digits.empty() ? text_of(json, key.c_str()) : name;
+}
+
 std::int64_t number_of(const nlohmann::json& json, const char* name) {
   return json.contains(name) && json[name].is_number_integer() ? json[name].get<std::int64_t>() : -1;
 }
@@ -127,7 +150,7 @@ std::vector<KeptFile> manifest_of(const nlohmann::json& json) {
       continue;
     }
     const std::string mode = text_of(entry, "mode");
-    files.push_back({text_of(entry, "path"), text_of(entry, "sha256"), text_of(entry, "link"),
+    files.push_back({name_of(entry, "path"), text_of(entry, "sha256"), name_of(entry, "link"),
                      std::max<std::int64_t>(number_of(entry, "size"), 0),
                      static_cast<unsigned>(std::strtoul(mode.c_str(), nullptr, 8))});
   }
@@ -207,7 +230,6 @@ Kept KeptCaches::keep(const std::string& folder, const std::string& name) {
     kept.files += file.path.ends_with("/") ? 0 : 1;
     kept.bytes += file.size;
   }
-  // Paths of files need not be UTF-8, JSON must be.
   const std::string json = to_json(kept).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   if (const auto written = base::write_file(temporary.folder() + "/manifest.json", json + "\n"); !written) {
     fail("the snapshot cannot be made: " + written.error());

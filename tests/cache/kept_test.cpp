@@ -61,6 +61,19 @@ TEST_F(KeptCopies, HaveAManifestThatSeesEveryChange) {
                                             cache.code + " has mode 0700 where 0400 was kept", "new was not kept"));
 }
 
+TEST_F(KeptCopies, HaveFilesWhoseNamesAreNoUtf8) {
+  const std::string names[] = {"inductor/other/\xff", "inductor/other/\xfe"};
+  for (const std::string& name : names)
+    put(folder / "cache/" + name, name);
+  fs::create_symlink("\xfd", folder / "cache/inductor/other/link");
+  store.keep(folder / "cache", "one");
+  const Kept kept = *store.find("one");
+  EXPECT_THAT(compare_with_manifest(kept, kept.content), IsEmpty());
+  store.restore(kept, folder / "back", false);
+  EXPECT_EQ(listing(folder / "back"), listing(folder / "cache"));
+  EXPECT_EQ(contents(folder / "back/" + names[0]), names[0]);
+}
+
 TEST_F(KeptCopies, AreNotOverwritten) {
   store.keep(folder / "cache", "one");
   EXPECT_EQ(code_of([&] { store.keep(folder / "cache", "one"); }), base::ExitCode::usage);
