@@ -161,6 +161,13 @@ std::string iso_time(std::time_t seconds) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(seconds));
 }
 
+// Is `inner` the folder, or below it? Both as they are on the disk.
+bool is_within(const fs::path& inner, const fs::path& folder) {
+  std::error_code error;
+  const fs::path relative = fs::weakly_canonical(inner, error).lexically_relative(fs::weakly_canonical(folder, error));
+  return !relative.empty() && *relative.begin() != "..";
+}
+
 bool is_empty_folder(const std::string& folder) {
   std::error_code error;
   return fs::is_directory(folder, error) && fs::is_empty(folder, error);
@@ -211,6 +218,9 @@ Kept KeptCaches::keep(const std::string& folder, const std::string& name) {
     throw UserError(ExitCode::usage, "'" + name +
                                          "' cannot be a snapshot's name: at most 80 letters, digits, '.', '_' and '-', "
                                          "beginning with a letter or digit");
+  }
+  if (is_within(m_root, folder)) {
+    throw UserError(ExitCode::usage, folder + ": has the snapshots themselves in it (" + m_root + ")");
   }
   if (const auto taken = read(name); taken || fs::exists(m_root + "/" + name)) {
     throw UserError(ExitCode::usage,
@@ -324,9 +334,13 @@ std::vector<Kept> KeptCaches::all() const {
 void KeptCaches::restore(const Kept& kept, const std::string& given, bool replace) const {
   std::error_code error;
   // What a link names is replaced, and not the link.
-  const fs::path folder = fs::weakly_canonical(fs::absolute(given), error);
+  const fs::path absolute = given.empty() ? fs::path() : fs::absolute(given, error);
+  const fs::path folder = error ? fs::path() : fs::weakly_canonical(absolute, error);
   if (error || !folder.has_filename()) {
-    fail(given + ": no folder can be made there");
+    fail((given.empty() ? "''" : given) + ": no folder can be made there");
+  }
+  if (is_within(m_root, folder) || is_within(folder, m_root)) {
+    throw UserError(ExitCode::usage, given + ": has the snapshots themselves in it, or is one (" + m_root + ")");
   }
   if (fs::exists(folder, error) && !fs::is_directory(folder, error)) {
     throw UserError(ExitCode::usage, given + ": is no folder");

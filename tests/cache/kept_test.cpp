@@ -74,6 +74,24 @@ TEST_F(KeptCopies, HaveFilesWhoseNamesAreNoUtf8) {
   EXPECT_EQ(contents(folder / "back/" + names[0]), names[0]);
 }
 
+TEST_F(KeptCopies, AreNeitherCopiedNorReplacedThemselves) {
+  KeptCaches inside(folder / "cache/racelab/kept", folder / "snapshots");
+  EXPECT_EQ(code_of([&] { inside.keep(folder / "cache", "one"); }), base::ExitCode::usage);
+  EXPECT_THAT(message, HasSubstr("has the snapshots themselves in it"));
+  const Kept kept = store.keep(folder / "cache", "one");
+  for (const char* target : {"", "kept", "kept/one", "kept/one/content", "kept/new"})
+    EXPECT_EQ(code_of([&] { store.restore(kept, folder / target, true); }), base::ExitCode::usage) << target;
+  EXPECT_THAT(compare_with_manifest(kept, kept.content), IsEmpty());
+  fs::create_directory(folder / "kept-too");
+  store.restore(kept, folder / "kept-too", false);
+}
+
+TEST_F(KeptCopies, CannotBeBroughtToNowhere) {
+  const Kept kept = store.keep(folder / "cache", "one");
+  EXPECT_EQ(code_of([&] { store.restore(kept, "", true); }), base::ExitCode::environment);
+  EXPECT_EQ(code_of([&] { store.restore(kept, "/", true); }), base::ExitCode::environment);
+}
+
 TEST_F(KeptCopies, AreNotOverwritten) {
   store.keep(folder / "cache", "one");
   EXPECT_EQ(code_of([&] { store.keep(folder / "cache", "one"); }), base::ExitCode::usage);
