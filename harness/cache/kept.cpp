@@ -16,6 +16,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -198,17 +199,54 @@ void put_in_place(const std::string& copy, const std::string& folder) {
   remove_tree(old);
 }
 
-// Removes the folder unless it is released: a copy that did not become whole must not stay.
+constexpr const char* k_copy_prefix = ".tmp";                  // in the store
+constexpr const char* k_restored_prefix = ".racelab-restore."; // beside what is to be replaced
+
+base::UniqueFd open_folder(const std::string& folder) {
+  return base::UniqueFd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+// A copy that has not become whole, which goes if it does not. It is locked as long as its maker lives, so that those
+// of makers that were killed are known, and go before the next one is made. What had its place meanwhile (".old")
+// stays.
 class Temporary {
 public:
-  explicit Temporary(std::string folder) : m_folder(std::move(folder)) { remove_tree(m_folder); }
+  Temporary(const std::string& parent, const std::string& prefix, const std::string& name)
+      : m_folder(fmt::format("{}/{}{}-{}", parent, prefix, getpid(), name)) {
+    remove_abandoned(parent, prefix);
+    constexpr int k_attempts = 8; // another one may have removed it before it was locked
+    for (int i = 0; i < k_attempts && base::make_folders(m_folder); ++i) {
+      m_lock = open_folder(m_folder);
+      struct stat locked {};
+      struct stat there {};
+      if (!m_lock || flock(m_lock.get(), LOCK_EX) != 0 ||
+          (fstat(m_lock.get(), &locked) == 0 && stat(m_folder.c_str(), &there) == 0 && locked.st_ino == there.st_ino)) {
+        break;
+      }
+    }
+  }
   ~Temporary() { remove_tree(m_folder); }
   Temporary(const Temporary&) = delete;
   Temporary& operator=(const Temporary&) = delete;
   const std::string& folder() const { return m_folder; }
 
 private:
+  static void remove_abandoned(const std::string& parent, const std::string& prefix) {
+    std::error_code error;
+    for (auto it = fs::directory_iterator(parent, error); !error && it != fs::directory_iterator();
+         it.increment(error)) {
+      const std::string name = it->path().filename().string();
+      if (name.starts_with(prefix) && !name.ends_with(".old")) {
+        const auto lock = open_folder(it->path().string());
+        if (lock && flock(lock.get(), LOCK_EX | LOCK_NB) == 0) {
+          remove_tree(it->path().string());
+        }
+      }
+    }
+  }
+
   std::string m_folder;
+  base::UniqueFd m_lock;
 };
 
 } // namespace
@@ -226,7 +264,7 @@ Kept KeptCaches::keep(const std::string& folder, const std::string& name) {
     throw UserError(ExitCode::usage,
                     "there is a snapshot " + name + " already" + (taken ? ", made " + taken->made : std::string()));
   }
-  const Temporary temporary(m_root + "/.tmp" + std::to_string(getpid()) + "-" + name);
+  const Temporary temporary(m_root, k_copy_prefix, name);
   const std::string content = temporary.folder() + "/content";
   if (const auto copied = copy_tree(folder, content, Vanishing::is_fine); !copied) {
     fail("the snapshot cannot be made: " + copied.error());
@@ -351,8 +389,7 @@ void KeptCaches::restore(const Kept& kept, const std::string& given, bool replac
   if (const auto made = base::make_folders(folder.parent_path().string()); !made) {
     fail(made.error());
   }
-  const Temporary copy(folder.parent_path().string() + "/.racelab-restore." + std::to_string(getpid()) + "." +
-                       folder.filename().string());
+  const Temporary copy(folder.parent_path().string(), k_restored_prefix, folder.filename().string());
   if (const auto copied = copy_tree(kept.content, copy.folder(), Vanishing::is_failure); !copied) {
     fail(given + ": left as it is: " + copied.error());
   }

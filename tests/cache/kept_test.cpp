@@ -2,13 +2,16 @@
 #include "cache/kept.h"
 
 #include "base/error.h"
+#include "base/files.h"
 #include "pickles.h"
 #include "support.h"
 
 #include <filesystem>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 
 namespace racelab::cache::test {
 namespace {
@@ -90,6 +93,24 @@ TEST_F(KeptCopies, CannotBeBroughtToNowhere) {
   const Kept kept = store.keep(folder / "cache", "one");
   EXPECT_EQ(code_of([&] { store.restore(kept, "", true); }), base::ExitCode::environment);
   EXPECT_EQ(code_of([&] { store.restore(kept, "/", true); }), base::ExitCode::environment);
+}
+
+TEST_F(KeptCopies, TakeAwayWhatThoseThatWereKilledLeft) {
+  const std::string of_the_dead[] = {"kept/.tmp1-one", ".racelab-restore.1-back"};
+  const std::string of_the_living[] = {"kept/.tmp2-two", ".racelab-restore.2-back"};
+  const std::string replaced = ".racelab-restore.1-back.old"; // may be the only one that there is
+  for (const std::string& name : {of_the_dead[0], of_the_dead[1], of_the_living[0], of_the_living[1], replaced})
+    put(folder / name + "/file", "part");
+  std::vector<base::UniqueFd> locks;
+  for (const std::string& name : of_the_living) {
+    locks.emplace_back(open((folder / name).c_str(), O_RDONLY | O_DIRECTORY));
+    ASSERT_EQ(flock(locks.back().get(), LOCK_EX), 0);
+  }
+  store.restore(store.keep(folder / "cache", "one"), folder / "back", false);
+  for (const std::string& name : of_the_dead)
+    EXPECT_FALSE(fs::exists(folder / name)) << name;
+  for (const std::string& name : {of_the_living[0], of_the_living[1], replaced})
+    EXPECT_TRUE(fs::exists(folder / name + "/file")) << name;
 }
 
 TEST_F(KeptCopies, AreNotOverwritten) {
