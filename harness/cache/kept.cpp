@@ -199,6 +199,14 @@ void put_in_place(const std::string& copy, const std::string& folder) {
   remove_tree(old);
 }
 
+// A cache that others may not read has things in it that they may not read in its copy either.
+void copy_mode(const std::string& from, const std::string& to) {
+  struct stat info {};
+  if (stat(from.c_str(), &info) == 0) {
+    static_cast<void>(chmod(to.c_str(), (info.st_mode & 0777U) | S_IRWXU));
+  }
+}
+
 constexpr const char* k_copy_prefix = ".tmp";                  // in the store
 constexpr const char* k_restored_prefix = ".racelab-restore."; // beside what is to be replaced
 
@@ -269,6 +277,7 @@ Kept KeptCaches::keep(const std::string& folder, const std::string& name) {
   if (const auto copied = copy_tree(folder, content, Vanishing::is_fine); !copied) {
     fail("the snapshot cannot be made: " + copied.error());
   }
+  copy_mode(folder, content);
   Kept kept;
   kept.name = name;
   kept.from = fs::canonical(folder).string();
@@ -397,6 +406,7 @@ void KeptCaches::restore(const Kept& kept, const std::string& given, bool replac
     fail(fmt::format("{}: left as it is: the snapshot {} is damaged: {}", given, kept.name, wrong.front()));
   }
   struct stat info {};
+  copy_mode(kept.content, copy.folder());
   if (stat(folder.c_str(), &info) == 0) { // whoever might read the old one may read the new one
     static_cast<void>(chmod(copy.folder().c_str(), info.st_mode & 07777U));
     static_cast<void>(chown(copy.folder().c_str(), info.st_uid, info.st_gid));

@@ -113,6 +113,14 @@ TEST_F(KeptCopies, TakeAwayWhatThoseThatWereKilledLeft) {
     EXPECT_TRUE(fs::exists(folder / name + "/file")) << name;
 }
 
+TEST_F(KeptCopies, AreAsPrivateAsTheCache) {
+  fs::permissions(folder / "cache", fs::perms::owner_all);
+  const Kept kept = store.keep(folder / "cache", "one");
+  EXPECT_EQ(mode_of(kept.content), 0700U);
+  store.restore(kept, folder / "back", false);
+  EXPECT_EQ(mode_of(folder / "back"), 0700U);
+}
+
 TEST_F(KeptCopies, AreNotOverwritten) {
   store.keep(folder / "cache", "one");
   EXPECT_EQ(code_of([&] { store.keep(folder / "cache", "one"); }), base::ExitCode::usage);
