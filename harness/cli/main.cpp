@@ -29,7 +29,11 @@ int main(int argc, char** argv) {
   }
   return_large_memory();
   try {
-    return racelab::cli::dispatch({argv + 1, argv + argc});
+    const int code = racelab::cli::dispatch({argv + 1, argv + argc});
+    if (!std::cout.flush()) { // whoever reads it must not take half of it for the whole
+      throw racelab::base::UserError(racelab::base::ExitCode::environment, "stdout: cannot be written");
+    }
+    return code;
   } catch (const racelab::base::UserError& error) {
     // Diagnostics begin with file:line:col, which editors and CI look for.
     std::cerr << (error.is_about_a_file() ? "" : "racelab: ") << error.what() << "\n";

@@ -101,6 +101,19 @@ TEST_F(CacheVerb, WritesJsonIntoWhatIsNoPlainFileAndLeavesItWhatItIs) {
   EXPECT_TRUE(fs::is_symlink(folder / "full"));
 }
 
+TEST_F(CacheVerb, ExitsWithEightWhereStdoutIsFull) {
+  for (const char* part : {"show", "verify", "list"}) {
+    const std::string command = std::string(RACELAB_PROGRAM) + " cache " + part +
+                                (std::string(part) == "list" ? "" : " '" + (folder / "a") + "' --json -") +
+                                " >/dev/full";
+    const auto ended =
+        base::run_and_capture({"/bin/sh", "-c", command}, {{"HOME", folder / "home"}}, std::chrono::seconds(30));
+    ASSERT_TRUE(ended) << ended.error();
+    EXPECT_EQ(ended->exit_code, 8) << part;
+    EXPECT_THAT(ended->err, HasSubstr("stdout: cannot be written")) << part;
+  }
+}
+
 TEST_F(CacheVerb, KeepsACopyAndBringsItBack) {
   EXPECT_EQ(racelab({"snapshot", folder / "a", "before"}).exit_code, 0);
   EXPECT_THAT(racelab({"list"}).out, AllOf(HasSubstr("before"), HasSubstr(folder / "a")));
