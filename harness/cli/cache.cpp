@@ -106,7 +106,9 @@ std::vector<std::string> candidates_of(const LookOptions& look) {
 LookedAt look_at(const std::string& name, const std::string& folder, LookOptions& look) {
   auto inspection = cache::inspect(folder);
   if (!inspection) {
-    const bool denied = access(folder.c_str(), R_OK | X_OK) != 0 && errno == EACCES;
+    std::error_code ignored; // a plain file may be denied to whoever would enter it, too
+    const bool denied =
+        fs::is_directory(folder, ignored) && access(folder.c_str(), R_OK | X_OK) != 0 && errno == EACCES;
     throw UserError(denied ? ExitCode::environment : ExitCode::usage, inspection.error());
   }
   LookedAt cache{name, std::move(*inspection), {}, {}, {}};

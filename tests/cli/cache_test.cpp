@@ -134,6 +134,7 @@ TEST_F(CacheVerb, SaysWhatItCannotDo) {
       {{"show", folder / "home"}, ""},
       {{"show", "nowhere"}, "there is neither a folder nor a snapshot nowhere"},
       {{"show", RACELAB_PROGRAM}, "Not a directory"},
+      {{"show", "/etc/passwd"}, "Not a directory"}, // not executable either
       {{"diff", folder / "a"}, "AFTER"},
       {{"snapshot", folder / "a", "../x"}, "cannot be a snapshot's name"},
       {{"snapshot", folder / "nowhere", "x"}, "is no folder"},
