@@ -4,6 +4,7 @@
 #include "launch/channel.h"
 #include "launch/trial.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -16,6 +17,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/file.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -140,12 +142,37 @@ int exec_error(int pipe_read) {
   return n == sizeof error ? error : 0;
 }
 
-// Removes racelab's temporary folder if nobody holds its lock: racelab did not live to do so.
-void remove_abandoned(const char* folder) {
-  const int lock = open((std::string(folder) + "/lock").c_str(), O_RDWR | O_CLOEXEC);
-  if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0) {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder, ignored);
+// The caches of a trial may be file systems of their own, in racelab's mount namespace, which this process is in.
+void unmount_below(const std::string& folder) {
+  std::vector<std::string> places;
+  std::ifstream mounts("/proc/self/mounts");
+  for (std::string device, place, rest; mounts >> device >> place && std::getline(mounts, rest);) {
+    if (place.starts_with(folder + "/")) {
+      places.push_back(place);
+    }
+  }
+  std::for_each(places.rbegin(), places.rend(), [](const auto& place) { umount2(place.c_str(), MNT_DETACH); });
+}
+
+// Removes racelab's temporary folder if nobody holds its lock: racelab did not live to do so. The lock goes last, since
+// the next racelab finds by it what could not be removed.
+void remove_abandoned(const std::string& folder) {
+  const int lock = open((folder + "/lock").c_str(), O_RDWR | O_CLOEXEC);
+  if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) != 0) {
+    return;
+  }
+  unmount_below(folder);
+  std::error_code error;
+  bool empty = true;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().filename() != "lock") {
+      std::error_code failure;
+      std::filesystem::remove_all(entry.path(), failure);
+      empty = empty && !failure;
+    }
+  }
+  if (empty && !error) {
+    std::filesystem::remove_all(folder, error);
   }
 }
 

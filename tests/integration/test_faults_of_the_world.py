@@ -115,6 +115,17 @@ class FaultsOfTheWorld(TidyTest):
             self.assertEqual([c["trials"] for c in partial["cells"]], [1])
             self.resume(output, [3])
 
+    def test_a_racelab_killed_over_a_full_or_read_only_cache_leaves_no_folder(self) -> None:
+        for launch in ("fresh", "fork_server"):
+            for state in ("quota: 1MiB", "read_only: true"):
+                output = self.folder / f"mounted-{launch}-{state.split(':')[0]}"
+                scenario = self.scenario("daemon", f"caches: {{it: {{from: cold, {state}}}}}\n", 3, launch)
+                process = self.start(scenario, output)
+                self.wait_for((output / "trials/002/facts.jsonl").exists)
+                process.kill()
+                process.communicate()
+                self.assert_nothing_left()
+
     def test_ctrl_c_twice_ends_at_once(self) -> None:
         for launch in ("fresh", "fork_server"):
             output = self.folder / f"twice-{launch}"

@@ -174,13 +174,29 @@ def _end(pid: int | None) -> NoReturn:
 
 
 def _remove_abandoned(folder: str) -> None:
-    """Removes the folder if nobody holds its lock, as racelab does to its end."""
+    """Removes the folder if nobody holds its lock, as racelab does to its end. The lock goes last: the next racelab finds
+    by it what could not be removed."""
     try:
         with open(os.path.join(folder, "lock"), "rb+") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(folder, ignore_errors=True)
+            _unmount_below(folder)
+            for entry in list(os.scandir(folder)):
+                if entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(entry.path)
+                elif entry.name != "lock":
+                    os.unlink(entry.path)
+            shutil.rmtree(folder)
     except OSError:
         pass
+
+
+def _unmount_below(folder: str) -> None:
+    """The caches of a trial may be file systems of their own, in racelab's mount namespace, which this process is in."""
+    with open("/proc/self/mounts", "rb") as mounts:
+        places = [line.split()[1] for line in mounts]
+    for place in reversed(places):
+        if place.startswith(os.fsencode(folder) + b"/"):
+            ctypes.CDLL(None).umount2(place, 2)  # MNT_DETACH
 
 
 def _kill_descendants(pid: int | None) -> int:
