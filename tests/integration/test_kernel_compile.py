@@ -82,6 +82,11 @@ class Alone(RacelabTest):
         self.assertEqual(ended.returncode, 1, ended.stdout)
         self.assertRegex(ended.stdout, r"ERROR worker0 scale: the entry used is foreign: a cubin by release 13\.0, not 13\.2")
 
+    def test_no_folder_is_no_cache(self) -> None:
+        run = self.start("--cache", "")
+        self.assertEqual(run.returncode, 2, run.stdout + run.stderr)
+        self.assertIn("'' is no folder", run.stderr)
+
     def test_what_is_missing_is_told(self) -> None:
         ended = self.start(NVRTC_LIBRARY="/nowhere/libnvrtc.so")
         self.assertEqual(ended.returncode, 3)
