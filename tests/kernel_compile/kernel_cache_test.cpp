@@ -12,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -154,6 +155,17 @@ TEST(TheCache, RejectsAFolderWhereAnEntryShouldBe) {
   EXPECT_THAT(reason_of(cache.look_up(identity())), HasSubstr("Is a directory"));
   EXPECT_THAT(cache.publish(identity(), k_payload).error(), HasSubstr("Is a directory"));
   EXPECT_THAT(files_in(folder.path()), ElementsAre()); // no temporary file either
+}
+
+TEST(TheCache, DoesNotWaitForAPipeWhereAnEntryShouldBe) {
+  const Folder folder;
+  const KernelCache cache(folder.path(), k_none);
+  const std::string entry = cache.entry_file(key_of(identity(), k_none));
+  fs::create_directories(fs::path(entry).parent_path());
+  ASSERT_EQ(mkfifo(entry.c_str(), 0600), 0);
+  EXPECT_THAT(reason_of(cache.look_up(identity())), HasSubstr("half-written"));
+  EXPECT_TRUE(cache.publish(identity(), k_payload));
+  EXPECT_TRUE(fs::is_regular_file(entry));
 }
 
 TEST(TheCache, RemovesWhatADeadWriterOfTheSameKernelLeft) {
