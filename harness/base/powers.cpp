@@ -12,6 +12,8 @@
 
 namespace racelab::base {
 
+namespace {
+
 int drop_file_powers() {
   constexpr unsigned powers = 1U << CAP_DAC_OVERRIDE | 1U << CAP_DAC_READ_SEARCH;
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
@@ -30,6 +32,8 @@ int drop_file_powers() {
   data[0].inheritable &= ~powers;
   return syscall(SYS_capset, &header, data) == 0 ? 0 : errno;
 }
+
+} // namespace
 
 int confine(const Confinement& confinement) {
   if (confinement.file_size_limit > 0) {

@@ -5,13 +5,9 @@
 
 namespace racelab::base {
 
-// This process and all that it starts are bound by file permissions from now on (CAP_DAC_OVERRIDE and
-// CAP_DAC_READ_SEARCH are dropped for good). 0, or the errno that says why it is not so.
-int drop_file_powers();
-
 // What a process and all that it starts may not do, where no file system of their own can be mounted for them.
 struct Confinement {
-  bool without_file_powers = false;
+  bool without_file_powers = false;  // CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH are dropped for good
   std::uint64_t file_size_limit = 0; // bytes of any file (EFBIG beyond); 0: none
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 namespace racelab::base {
@@ -167,6 +168,10 @@ std::string_view trim(std::string_view text) {
   if (begin == std::string_view::npos)
     return {};
   return text.substr(begin, text.find_last_not_of(k_blanks) - begin + 1);
+}
+
+std::string iso_time(std::time_t seconds) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(seconds));
 }
 
 bool is_utf8(std::string_view text) {

@@ -2,6 +2,7 @@
 // Small text helpers.
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,6 +23,9 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
 std::vector<std::string> split(std::string_view text, char separator);
 std::string join(std::span<const std::string> parts, std::string_view separator);
 std::string_view trim(std::string_view text);
+
+// "2026-11-30T02:08:16Z".
+std::string iso_time(std::time_t seconds);
 
 // Well-formed UTF-8 (Unicode 15, table 3-7).
 bool is_utf8(std::string_view text);

@@ -115,7 +115,7 @@ private:
   void change_entries(const scenario::CacheState& state, const Sources& sources);
   void limit_room(const scenario::CacheState& state);
   void forbid_writing();
-  void forbid_reading(const scenario::CacheState& state);
+  void forbid_reading();
 
   std::string m_root;
   Inventory m_inventory;

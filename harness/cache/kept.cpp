@@ -4,16 +4,15 @@
 #include "base/files.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "scenario/formats.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <map>
 
 #include <fcntl.h>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <sys/file.h>
@@ -28,16 +27,11 @@ using base::UserError;
 
 namespace {
 
-constexpr std::size_t k_longest_name = 80;
 constexpr std::size_t k_shortest_prefix = 4;
 
+// That of a scenario's names, and no option or hidden file.
 bool is_name(const std::string& name) {
-  const auto is_letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-           c == '-';
-  };
-  return !name.empty() && name.size() <= k_longest_name && name[0] != '.' && name[0] != '-' &&
-         std::all_of(name.begin(), name.end(), is_letter);
+  return scenario::rule_of(scenario::Format::name).accepts(name) && name[0] != '.' && name[0] != '-';
 }
 
 [[noreturn]] void fail(const std::string& what) {
@@ -156,10 +150,6 @@ std::vector<KeptFile> manifest_of(const nlohmann::json& json) {
                      static_cast<unsigned>(std::strtoul(mode.c_str(), nullptr, 8))});
   }
   return files;
-}
-
-std::string iso_time(std::time_t seconds) {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(seconds));
 }
 
 // Is `inner` the folder, or below it? Both as they are on the disk.
@@ -281,7 +271,7 @@ Kept KeptCaches::keep(const std::string& folder, const std::string& name) {
   Kept kept;
   kept.name = name;
   kept.from = fs::canonical(folder).string();
-  kept.made = iso_time(std::time(nullptr));
+  kept.made = base::iso_time(std::time(nullptr));
   kept.manifest = describe_tree(content, true);
   for (const KeptFile& file : kept.manifest) {
     kept.files += file.path.ends_with("/") ? 0 : 1;
@@ -329,7 +319,7 @@ std::optional<Kept> KeptCaches::read_scenarios(const std::string& key) const {
   return Kept{key,
               snapshot->folder,
               snapshot->describes,
-              told ? iso_time(info.st_mtime) : "",
+              told ? base::iso_time(info.st_mtime) : "",
               snapshot->size.files,
               snapshot->size.bytes,
               true,

@@ -36,6 +36,10 @@ tl::expected<void, std::string> no_mounts() {
   return tl::unexpected(std::string("nothing may be mounted"));
 }
 
+std::string answer_text(int error) {
+  return error == 0 ? "writing works" : std::strerror(error);
+}
+
 // The system's answer to one more byte than may be written; 0: it took them.
 int errno_of_writing(const std::string& folder, std::uint64_t bytes) {
   const std::string file = folder + "/racelab-probe";
@@ -99,7 +103,7 @@ Prepared::Prepared(const CacheState& state, const Sources& sources, const std::s
   if (state.read_only) {
     forbid_writing();
   }
-  forbid_reading(state);
+  forbid_reading();
 }
 
 Prepared::~Prepared() {
@@ -164,8 +168,7 @@ void Prepared::limit_room(const CacheState& state) {
     const int error = base::errno_when_confined(
         m_confinement, [&] { return errno_of_writing(m_root, state.quota_bytes + std::uint64_t{64} * 1024); });
     if (error != EFBIG) {
-      throw StateImpossible(
-          fmt::format("the size of files is not limited: {}", error == 0 ? "writing works" : std::strerror(error)));
+      throw StateImpossible("the size of files is not limited: " + answer_text(error));
     }
     m_changes.push_back(fmt::format("no file may grow beyond {} (EFBIG): {}", room, m_no_mount));
     return;
@@ -173,8 +176,7 @@ void Prepared::limit_room(const CacheState& state) {
   m_obstacles.tamper(m_root);
   const int error = errno_of_writing(m_root, 2 * state.quota_bytes + (std::uint64_t{1} << 20U));
   if (error != ENOSPC) {
-    throw StateImpossible(
-        fmt::format("the cache is not full: {}", error == 0 ? "writing works" : std::strerror(error)));
+    throw StateImpossible("the cache is not full: " + answer_text(error));
   }
   m_changes.push_back(fmt::format("a file system of its own with room for {} more (ENOSPC beyond)", room));
 }
@@ -196,16 +198,15 @@ void Prepared::forbid_writing() {
   m_obstacles.tamper(m_root);
   const int error = base::errno_when_confined(m_confinement, [&] { return errno_of_writing(inside, 1); });
   if (error != EACCES) {
-    throw StateImpossible(
-        fmt::format("the cache is not read-only: {}", error == 0 ? "writing works" : std::strerror(error)));
+    throw StateImpossible("the cache is not read-only: " + answer_text(error));
   }
   m_changes.push_back("no permission to write (EACCES), for root neither: " + mounted.error());
 }
 
 // Whoever is root reads what he may not, unless he gives up the power to.
-void Prepared::forbid_reading(const CacheState& state) {
-  const auto denies = [](const scenario::Damage& d) { return d.how == "no-permission"; };
-  if (std::none_of(state.damage.begin(), state.damage.end(), denies)) {
+void Prepared::forbid_reading() {
+  const auto is_unreadable = [](const Damaged& d) { return d.digest == k_unreadable; };
+  if (std::none_of(m_damaged.begin(), m_damaged.end(), is_unreadable)) {
     return;
   }
   m_confinement.without_file_powers = true;
@@ -216,8 +217,10 @@ void Prepared::forbid_reading(const CacheState& state) {
       const base::UniqueFd fd(open(file.c_str(), O_RDONLY | O_CLOEXEC));
       return fd ? 0 : errno;
     };
-    if (const int error = d.digest == k_unreadable ? base::errno_when_confined(m_confinement, try_it) : EACCES;
-        error != EACCES) {
+    if (!is_unreadable(d)) {
+      continue;
+    }
+    if (const int error = base::errno_when_confined(m_confinement, try_it); error != EACCES) {
       throw StateImpossible(fmt::format("{} can be read all the same{}", d.file,
                                         error == 0 ? "" : fmt::format(": {}", std::strerror(error))));
     }

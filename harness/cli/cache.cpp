@@ -198,6 +198,18 @@ nlohmann::ordered_json json_of(const std::vector<LookedAt>& caches) {
   return {{"racelab_cache", 1}, {"caches", std::move(list)}};
 }
 
+// Looks at the one that was named, or at those of the user, and writes what is to be said of each.
+std::vector<LookedAt> tell_all(const std::string& given, LookOptions& look,
+                               std::string (*render)(const LookedAt&, const report::Style&)) {
+  std::ostream& text = text_stream(look);
+  auto caches = look_at_all(given, look, text);
+  for (std::size_t i = 0; i < caches.size(); ++i) {
+    text << (i == 0 ? "" : "\n") << render(caches[i], text_style(look));
+  }
+  write_json(look, json_of(caches));
+  return caches;
+}
+
 int show(const std::vector<std::string>& arguments) {
   std::string given;
   LookOptions look;
@@ -211,12 +223,7 @@ int show(const std::vector<std::string>& arguments) {
   if (!options.parse(arguments)) {
     return 0;
   }
-  std::ostream& text = text_stream(look);
-  const auto caches = look_at_all(given, look, text);
-  for (std::size_t i = 0; i < caches.size(); ++i) {
-    text << (i == 0 ? "" : "\n") << render_show(caches[i], text_style(look));
-  }
-  write_json(look, json_of(caches));
+  tell_all(given, look, render_show);
   return 0;
 }
 
@@ -256,12 +263,7 @@ int verify(const std::vector<std::string>& arguments) {
   if (!options.parse(arguments)) {
     return 0;
   }
-  std::ostream& text = text_stream(look);
-  const auto caches = look_at_all(given, look, text);
-  for (std::size_t i = 0; i < caches.size(); ++i) {
-    text << (i == 0 ? "" : "\n") << render_verify(caches[i], text_style(look));
-  }
-  write_json(look, json_of(caches));
+  const auto caches = tell_all(given, look, render_verify);
   const bool whole = std::all_of(caches.begin(), caches.end(), is_whole);
   return static_cast<int>(whole ? ExitCode::ok : ExitCode::expectation_failed);
 }
@@ -352,15 +354,7 @@ int cache_verb(const std::vector<std::string>& arguments) {
     print_help();
     return arguments.empty() ? static_cast<int>(ExitCode::usage) : 0;
   }
-  std::vector<std::string> names;
-  for (const Verb& part : parts()) {
-    if (arguments[0] == part.name) {
-      return part.run({arguments.begin() + 1, arguments.end()});
-    }
-    names.emplace_back(part.name);
-  }
-  throw UserError(ExitCode::usage, "cache " + arguments[0] + ": there is no such part" +
-                                       base::did_you_mean(arguments[0], names) + " (racelab cache --help)");
+  return run_named(parts(), arguments, "cache " + arguments[0] + ": there is no such part", "racelab cache --help");
 }
 
 } // namespace racelab::cli

@@ -60,7 +60,7 @@ std::string span_text(std::int64_t first, std::int64_t last) {
 }
 
 std::string iso_time(std::int64_t ns) {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(ns / k_second)));
+  return base::iso_time(static_cast<std::time_t>(ns / k_second));
 }
 
 std::string holds_text(const Inspection& inspection) {

@@ -32,15 +32,19 @@ int dispatch(const std::vector<std::string>& words) {
     std::cout << "racelab " << RACELAB_VERSION << " (" << RACELAB_GIT_REVISION << ")\n";
     return 0;
   }
+  return run_named(verbs(), words, "there is no verb '" + words[0] + "'", "racelab help");
+}
+
+int run_named(const std::vector<Verb>& among, const std::vector<std::string>& words, const std::string& missing,
+              const std::string& remedy) {
   std::vector<std::string> names;
-  for (const Verb& verb : verbs()) {
+  for (const Verb& verb : among) {
     if (words[0] == verb.name) {
       return verb.run({words.begin() + 1, words.end()});
     }
-    names.push_back(verb.name);
+    names.emplace_back(verb.name);
   }
-  throw base::UserError(base::ExitCode::usage, "there is no verb '" + words[0] + "'" +
-                                                   base::did_you_mean(words[0], names) + " (racelab help)");
+  throw base::UserError(base::ExitCode::usage, missing + base::did_you_mean(words[0], names) + " (" + remedy + ")");
 }
 
 } // namespace racelab::cli

@@ -23,6 +23,11 @@ int help_verb(const std::vector<std::string>& arguments);
 
 const std::vector<Verb>& verbs();
 
+// Runs the one that the first word names with the other words. There is none: throws `missing`, with what was meant and
+// the command `remedy`.
+int run_named(const std::vector<Verb>& among, const std::vector<std::string>& words, const std::string& missing,
+              const std::string& remedy);
+
 // Runs the verb that the words of the command line (without the program) name.
 int dispatch(const std::vector<std::string>& words);
 

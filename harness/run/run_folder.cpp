@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include <fcntl.h>
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/file.h>
 
@@ -39,22 +40,18 @@ std::string make_named_folder(const std::string& folder) {
   return folder;
 }
 
-} // namespace
-
-std::string utc_now(const char* format) {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[64];
-  std::strftime(text, sizeof text, format, &parts);
-  return text;
+// "20261130-020816".
+std::string compact_utc_now() {
+  return fmt::format("{:%Y%m%d-%H%M%S}", fmt::gmtime(std::time(nullptr)));
 }
+
+} // namespace
 
 std::string make_run_folder(const std::string& wanted, const std::string& scenario) {
   if (!wanted.empty()) {
     return make_named_folder(fs::absolute(wanted).lexically_normal().string());
   }
-  const std::string base = fs::absolute("reports/runs/" + utc_now("%Y%m%d-%H%M%S") + "-" + scenario).string();
+  const std::string base = fs::absolute("reports/runs/" + compact_utc_now() + "-" + scenario).string();
   if (auto made = base::make_folders(fs::path(base).parent_path().string()); !made) {
     throw UserError(ExitCode::environment, made.error() + k_remedy);
   }

@@ -30,6 +30,4 @@ int next_trial_number(const std::string& folder);
 // Writes result.json. Throws base::UserError (environment).
 void write_result(const result::RunResult& result);
 
-std::string utc_now(const char* format);
-
 } // namespace racelab::run

@@ -121,7 +121,7 @@ void Runner::begin(const std::vector<CellContext>& cells) {
   } else {
     m_result.directory = make_run_folder(m_options.output, m_scenario.name);
     m_folder_lock = lock_run_folder(m_result.directory);
-    m_result.started = utc_now("%Y-%m-%dT%H:%M:%SZ");
+    m_result.started = base::iso_time(std::time(nullptr));
   }
   m_next_trial = next_trial_number(m_result.directory);
   m_result.version = RACELAB_VERSION;
