@@ -66,10 +66,14 @@ class CacheStates(RacelabTest):
             said = sorted(line for line in (run.folder / "trials/001/stdout").read_text().splitlines() if line.startswith("as"))
             self.assertEqual(said, ["as 2", "as the first"], run.text())
 
-    def test_two_processes_compile_on_one_cache_and_agree(self) -> None:
-        run = self.run_scenario(
-            SCENARIOS / "cache_states.yaml", "-k", "shared-cold/*", "--trials", "1", "--toolkit", "torch-2.11"
+    def one_trial(self, scenario: str, state: str, toolkit: str) -> Finished:
+        """Of a scenario that ships, in one of its cache states."""
+        return self.run_scenario(
+            SCENARIOS / f"{scenario}.yaml", "-k", f"{state}/*", "--trials", "1", "--toolkit", toolkit
         )
+
+    def test_two_processes_compile_on_one_cache_and_agree(self) -> None:
+        run = self.one_trial("cache_states", "shared-cold", "torch-2.11")
         self.assertEqual(run.code, 0, run.text())
         self.assertEqual(run.cell("shared-cold/free")["cache_outcomes"], {"recomputed": 1})
         actors = (run.folder / "trials/001/events.jsonl").read_text()
@@ -77,9 +81,7 @@ class CacheStates(RacelabTest):
 
     def test_a_cache_that_vanishes_before_the_rename_fails_the_compile(self) -> None:
         for toolkit in ("torch-2.11", "torch-2.15"):
-            run = self.run_scenario(
-                SCENARIOS / "cache_states.yaml", "-k", "vanishing-cold/*", "--trials", "1", "--toolkit", toolkit
-            )
+            run = self.one_trial("cache_states", "vanishing-cold", toolkit)
             self.assertEqual(run.code, 0, run.text())
             cell = run.cell("vanishing-cold/free")
             self.assertEqual(cell["faults"]["compile_error"], 1)
@@ -104,16 +106,12 @@ class CacheStates(RacelabTest):
         self.assertEqual(cell["cache_mended"], 0)
 
     def test_entries_that_may_not_be_read_are_recomputed_for_root_too(self) -> None:
-        run = self.run_scenario(
-            SCENARIOS / "cache_corruption.yaml", "-k", "aot.no-permission/*", "--trials", "1", "--toolkit", "torch-2.11"
-        )
+        run = self.one_trial("cache_corruption", "aot.no-permission", "torch-2.11")
         self.assertEqual(run.cell("aot.no-permission/free")["cache_outcomes"], {"warned and recomputed": 1}, run.text())
 
     def test_what_another_torch_has_filled_is_made_anew(self) -> None:
         for toolkit in ("torch-2.11", "torch-2.15"):
-            run = self.run_scenario(
-                SCENARIOS / "cache_version_mismatch.yaml", "-k", "filled-by-another/*", "--trials", "1", "--toolkit", toolkit
-            )
+            run = self.one_trial("cache_version_mismatch", "filled-by-another", toolkit)
             self.assertEqual(run.code, 0, run.text())
             cell = run.cell("filled-by-another/free")
             self.assertEqual(cell["cache_proof"]["hits"], 0)
